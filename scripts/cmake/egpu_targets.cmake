@@ -1,0 +1,26 @@
+# egpu_folder_library(FOLDER LINKS...): all *.cpp of a folder's rooms, except the *_main.cpp of its programs.
+# Each library offers an include folder that holds nothing but a link to its own source folder,
+# so a file can only include folders that its library links: the arrows of the design.
+function(egpu_folder_library folder)
+  set(entrance ${CMAKE_BINARY_DIR}/include/${folder})
+  file(MAKE_DIRECTORY ${entrance})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${entrance}/${folder} SYMBOLIC)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
+  if(sources)
+    add_library(egpu_${folder} STATIC ${sources})
+    set(scope PUBLIC)
+    target_link_libraries(egpu_${folder} PRIVATE egpu_flags)
+  else()
+    add_library(egpu_${folder} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(egpu_${folder} ${scope} ${entrance})
+  target_link_libraries(egpu_${folder} ${scope} ${ARGN} Threads::Threads)
+endfunction()
+
+# egpu_program(NAME MAIN_FILE LIBRARIES...)
+function(egpu_program name main_file)
+  add_executable(${name} ${main_file})
+  target_link_libraries(${name} PRIVATE egpu_flags ${ARGN})
+endfunction()
