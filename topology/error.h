@@ -15,9 +15,9 @@ enum class ErrorKind {
 
 // Where an error was seen; empty fields are unknown or do not apply.
 struct ErrorPlace {
-  std::string host;
-  std::optional<int> rank;
-  std::string path;
+  std::string host{};
+  std::optional<int> rank{};
+  std::string path{};
   int line = 0; // 1-based; 0 = none
   int column = 0; // 1-based; 0 = none
 };
