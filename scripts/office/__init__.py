@@ -1,0 +1,1 @@
+"""Virtual offices: several PCs with their own network, on one Linux machine."""
