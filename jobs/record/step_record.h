@@ -22,6 +22,8 @@ struct RunRecord {
   std::int64_t global_batch_size = 0; // samples
   std::int64_t first_step = 0; // > 0 after a resume
   std::string started_at; // UTC, ISO 8601
+
+  bool operator==(const RunRecord&) const = default;
 };
 
 // One training step as seen by one rank. Times are this rank's own.
@@ -43,6 +45,8 @@ struct StepRecord {
   Bytes sent_bytes; // payload handed to the transport
   Bytes received_bytes;
   int buckets = 0;
+
+  bool operator==(const StepRecord&) const = default;
 };
 
 struct EvaluationRecord {
@@ -52,14 +56,18 @@ struct EvaluationRecord {
   double accuracy = 0; // share of samples classified right, 0 to 1
   std::int64_t samples = 0;
   Seconds time{0};
+
+  bool operator==(const EvaluationRecord&) const = default;
 };
 
-// Everything one rank wrote. A file may hold several runs (resumed jobs); a
-// step that was trained twice appears twice.
+// What one rank wrote for one training: its start and its resumes. A step that
+// was trained twice (after a resume) appears twice.
 struct RankRecords {
   std::vector<RunRecord> runs;
   std::vector<StepRecord> steps;
   std::vector<EvaluationRecord> evaluations;
+  int incomplete_lines = 0; // half a last line, left by a killed run
+  int earlier_runs = 0; // starts in the same file before the last step 0
 };
 
 } // namespace egpurun::jobs

@@ -13,6 +13,8 @@ namespace egpurun::jobs {
 struct JobSection {
   std::string name = "job";
   std::int64_t seed = 1; // weights, shuffling and dropout
+
+  bool operator==(const JobSection&) const = default;
 };
 
 struct HostsSection {
@@ -20,6 +22,8 @@ struct HostsSection {
   std::string hostfile; // an mpirun hostfile, instead of list
   std::int64_t ranks = 0; // 0 = one per slot
   std::string network; // CIDR or interface for MPI, "" = mpirun's own choice
+
+  bool operator==(const HostsSection&) const = default;
 };
 
 struct ModelSection {
@@ -27,6 +31,8 @@ struct ModelSection {
   std::int64_t hidden_units = 256; // mlp
   std::int64_t hidden_layers = 2; // mlp
   double dropout = 0.0;
+
+  bool operator==(const ModelSection&) const = default;
 };
 
 struct DataSection {
@@ -36,6 +42,8 @@ struct DataSection {
   std::int64_t train_samples = 0; // first so many only; 0 = all
   std::int64_t test_samples = 0; // first so many only; 0 = all
   bool shuffle = true;
+
+  bool operator==(const DataSection&) const = default;
 };
 
 struct TrainSection {
@@ -54,12 +62,16 @@ struct TrainSection {
   std::int64_t evaluate_every_epochs = 1; // 0 = only after the last epoch
   std::string device = "auto"; // auto, cpu or cuda
   std::int64_t threads = 0; // CPU threads per rank; 0 = share of the PC's cores
+
+  bool operator==(const TrainSection&) const = default;
 };
 
 struct GradientsSection {
   std::string codec = "none"; // a row of runtime/codecs/codec_table.cpp
   std::int64_t first_bucket_kib = 256; // size limit of the first bucket
   std::int64_t bucket_kib = 4096; // size limit of the others
+
+  bool operator==(const GradientsSection&) const = default;
 };
 
 struct CheckpointSection {
@@ -68,11 +80,15 @@ struct CheckpointSection {
   std::int64_t every_epochs = 1; // 0 = only by steps
   std::int64_t keep = 3;
   std::string resume = "auto"; // auto, never or require
+
+  bool operator==(const CheckpointSection&) const = default;
 };
 
 struct ReportSection {
   std::string folder; // "" = no step records
   std::string progress = "auto"; // auto (a terminal only), always, never
+
+  bool operator==(const ReportSection&) const = default;
 };
 
 struct JobSpec {
@@ -84,6 +100,8 @@ struct JobSpec {
   GradientsSection gradients;
   CheckpointSection checkpoint;
   ReportSection report;
+
+  bool operator==(const JobSpec&) const = default;
 };
 
 } // namespace egpurun::jobs
