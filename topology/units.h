@@ -9,7 +9,8 @@ namespace egpurun::topology {
 // Wall-clock length with a fraction; convert with std::chrono only.
 using Seconds = std::chrono::duration<double>;
 
-// A number of bytes. Print sizes of buffers in MiB (2^20), traffic in MB (10^6).
+// A number of bytes. Print sizes of buffers in MiB (2^20), traffic in MB
+// (10^6).
 struct Bytes {
   std::uint64_t count = 0;
 
