@@ -6,7 +6,7 @@ touched, and everything vanishes with the namespaces.
 import shutil
 import subprocess
 
-from office.errors import ENVIRONMENT, RUN, OfficeError
+from office.errors import ENVIRONMENT, OfficeError
 from office.kernel import enter
 
 PC_INTERFACE = "eth0"
@@ -37,7 +37,7 @@ def batch(pid, program, lines):
             f"set up the office's network with {program}",
             " ".join(result.stderr.split()) or f"exit status {result.returncode}",
             "the kernel must offer bridge, veth and the tbf queue (modprobe sch_tbf)",
-            RUN,
+            ENVIRONMENT,
         )
 
 

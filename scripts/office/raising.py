@@ -22,11 +22,14 @@ class Holder:
         self.lines = self.socket.makefile("r", encoding="utf-8")
         self.heard = {}
         arguments = ["--hold", folder, kind, name, home, str(theirs.fileno())]
-        with theirs:
+        # Not the caller's stderr: whoever reads that to its end would wait for ever.
+        log = open(os.path.join(folder, "first_processes.log"), "ab")
+        with theirs, log:
             self.first = subprocess.Popen(
                 [sys.executable, PROGRAM, *arguments],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
                 cwd="/",
