@@ -71,7 +71,11 @@ def write(path, text, mode=0o644):
 
 def make_office_files(folder, subnet, names):
     make_key = [tool("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-C", "office"]
-    subprocess.run([*make_key, "-f", os.path.join(folder, "key")], check=True)
+    result = subprocess.run(
+        [*make_key, "-f", os.path.join(folder, "key")], capture_output=True, text=True, check=False
+    )
+    if result.returncode != 0:
+        raise OSError(f"ssh-keygen failed: {result.stdout}{result.stderr}")
     write(os.path.join(folder, "ssh_config"), SSH_CONFIG.format(folder=folder))
     lines = ["127.0.0.1 localhost", "::1 localhost", f"{subnet}.{SWITCH_NUMBER} switch"]
     lines += [f"{subnet}.{number} {name}" for number, name in enumerate(names, start=1)]

@@ -1,6 +1,7 @@
 """`up` and `down`: raises an office step by step, removes all of it for certain."""
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from office import network, pc_files, processes, state as states
 from office.errors import ENVIRONMENT, RUN, OfficeError
 
 PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "virtual_office")
+INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 30.0  # seconds for one step of one PC
 
 
@@ -108,14 +110,17 @@ def raise_office(office):
         pc_files.make_pc_files(folder, pc, f"{state['subnet']}.{pc['number']}")
     holders = start_holders(state, folder)
     connect_all(state)
-    for step, answer in (("connected", "ready"), ("stay", None)):
-        for holder in holders.values():
-            holder.say(step)
-        for holder in holders.values():
-            if answer:
-                holder.hear(answer)
+    for holder in holders.values():
+        holder.say("connected")
+    for holder in holders.values():
+        holder.hear("ready")
+    # From here on the office outlives this process: too late for an interruption.
+    for number in INTERRUPTIONS:
+        signal.signal(number, signal.SIG_IGN)
     state["up"] = True
     states.save(state)
+    for holder in holders.values():
+        holder.say("stay")
     return state
 
 
@@ -138,12 +143,24 @@ def up(office):
                     RUN,
                 )
             return state, True
-        remove(office.name)
+        with uninterrupted():
+            remove(office.name)
         try:
             return raise_office(office), False
         except BaseException:
-            remove(office.name)
+            with uninterrupted():
+                remove(office.name)
             raise
+
+
+@contextlib.contextmanager
+def uninterrupted():
+    """Interruptions are delivered when it ends."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTIONS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def remove(name):
@@ -171,6 +188,6 @@ def down(name):
         there = os.path.exists(states.folder_of(name)) or bool(
             processes.members(states.folder_of(name), set())
         )
-        with contextlib.suppress(KeyboardInterrupt):
+        with uninterrupted():
             remove(name)
         return there

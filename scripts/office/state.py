@@ -34,7 +34,7 @@ def make_root():
 @contextlib.contextmanager
 def locked():
     """Held while offices are raised, changed or removed; removed with the last office."""
-    path = os.path.join(root_folder(), "lock")
+    path = os.path.join(root_folder(), ".lock")
     while True:
         make_root()
         with contextlib.suppress(FileNotFoundError):
@@ -48,7 +48,7 @@ def locked():
         yield
     finally:
         with contextlib.suppress(OSError):
-            if os.listdir(root_folder()) == ["lock"]:
+            if os.listdir(root_folder()) == [".lock"]:
                 os.unlink(path)
                 os.rmdir(root_folder())
         file.close()

@@ -110,7 +110,7 @@ class Office:
         with open(path, encoding="utf-8") as file:
             holders = json.load(file)["holders"].values()
         found = {namespace(holder["pid"], kind) for holder in holders for kind in NAMESPACES}
-        return found - {namespace("self", kind) for kind in NAMESPACES}
+        return found - {namespace("self", kind) for kind in NAMESPACES} - {None}
 
 
 def namespace(pid, kind):
@@ -120,14 +120,26 @@ def namespace(pid, kind):
         return None
 
 
+def start_time(pid):
+    """Clock ticks since boot; None for a process that is gone or a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
 def processes_in(namespaces):
-    """Outer ids of all processes in any of these namespaces."""
-    pids = [name for name in os.listdir("/proc") if name.isdigit()]
-    return [
-        int(pid)
-        for pid in pids
-        if any(namespace(pid, kind) in namespaces - {None} for kind in NAMESPACES)
-    ]
+    """Set of (outer pid, start time) of all processes in any of these namespaces;
+    None: in whichever. The kernel uses a dead namespace's id again at once, so
+    ask before `down`, and look for the same processes after it."""
+    found = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        inside = namespaces is None or any(namespace(pid, kind) in namespaces for kind in NAMESPACES)
+        if inside and (start := start_time(pid)) is not None:
+            found.add((int(pid), start))
+    return found
 
 
 @functools.cache

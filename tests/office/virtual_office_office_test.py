@@ -210,14 +210,16 @@ class Remains(unittest.TestCase):
         before = outside()
         with Office() as office:
             folder = office.status()["state_folder"]
-            namespaces = office.namespaces()
             office.exec("pc1", "touch", f"/dev/shm/{office.name}")
             office.exec("pc1", "sh", "-c", LEFT_ALONE.format(986))
             office.exec("pc1", "ssh", "pc2", LEFT_ALONE.format(985))
             self.assertIn("sleep 986", office.pids("pc1").values())
             self.assertIn("sleep 985", office.pids("pc2").values())
+            inside = processes_in(office.namespaces())
+            self.assertGreaterEqual(len(inside), 7)
             self.assertIn("no process", office.down())
-            self.assertEqual(processes_in(namespaces), [])
+            self.assertEqual(inside & all_processes(), set())
+            self.assertEqual(holders_of(office.name), [])
             self.assertFalse(os.path.exists(folder))
             self.assertNotIn(office.name, os.listdir("/dev/shm"))
             self.assertIn("nothing to remove", office.down())
@@ -231,7 +233,7 @@ class Remains(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 pid = json.load(file)["holders"]["pc1"]["pid"]
             with subprocess.Popen(["nsenter", f"--net=/proc/{pid}/ns/net", "sleep", "984"]) as stranger:
-                self.assertTrue(wait_until(lambda: stranger.pid in processes_in(office.namespaces())))
+                self.assertTrue(wait_until(lambda: stranger.pid in dict(processes_in(office.namespaces()))))
                 office.down()
                 self.assertEqual(stranger.wait(20), -signal.SIGKILL)
 
@@ -255,8 +257,9 @@ class Remains(unittest.TestCase):
             status = up.wait(30)
         if number != signal.SIGKILL and status != 0:
             self.assertNotEqual(virtual_office("status", office.name).returncode, 0)
-        if status != 0:
-            # Even before anybody calls down, a killed `up` keeps no process.
+        report = office.status()
+        if not (report and report["up"]):
+            # Even before anybody calls down, an unfinished `up` keeps no process.
             self.assertTrue(wait_until(lambda: not holders_of(office.name)))
         office.down()
         self.assertEqual(holders_of(office.name), [])
@@ -281,6 +284,11 @@ class Remains(unittest.TestCase):
             result = office.run("up")
             self.assertEqual(result.returncode, 1)
             self.assertIn("description differs", result.stderr)
+
+
+def all_processes():
+    """All processes as (pid, start time)."""
+    return processes_in(None)
 
 
 def holders_of(name):
