@@ -113,7 +113,7 @@ std::string not_trainable_reason(
     const PciDevice& function,
     const Gpu& gpu) {
   if (gpu.vendor != GpuVendor::kNvidia) {
-    return "only NVIDIA GPUs train here";
+    return "only NVIDIA GPUs are supported";
   }
   if (is_lost(function)) {
     return "lost: the card no longer answers (EINVAL)";
