@@ -1,0 +1,62 @@
+#include "launcher/start/program_search.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+namespace egpurun::launcher {
+
+namespace {
+
+std::string joined(const std::string& folder, const std::string& path) {
+  if (folder.empty() || path.starts_with('/')) {
+    return path;
+  }
+  return folder + "/" + path;
+}
+
+bool is_program_file(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+      access(path.c_str(), X_OK) == 0;
+}
+
+} // namespace
+
+FoundProgram find_program(
+    const std::string& program,
+    const std::string& search_path,
+    const std::string& folder) {
+  if (program.find('/') != std::string::npos) {
+    const std::string path = joined(folder, program);
+    const bool accessible = access(path.c_str(), X_OK) == 0;
+    return {
+        accessible ? SearchResult::kFound : SearchResult::kNotAccessible, path};
+  }
+  std::istringstream entries(search_path);
+  std::string entry;
+  while (std::getline(entries, entry, ':')) {
+    const std::string path =
+        joined(folder, (entry.empty() ? "." : entry) + "/" + program);
+    if (is_program_file(path)) {
+      return {SearchResult::kFound, path};
+    }
+  }
+  return {SearchResult::kNotInPath, ""};
+}
+
+std::string read_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string read_own_folder() {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return program.parent_path().string();
+}
+
+} // namespace egpurun::launcher
