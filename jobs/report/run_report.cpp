@@ -127,7 +127,10 @@ RankReport rank_report(
     const StepTable& table,
     std::size_t column) {
   const RunRecord& run = records.runs.back();
-  RankReport report{.rank = run.rank, .host = run.host, .device = run.device};
+  RankReport report;
+  report.rank = run.rank;
+  report.host = run.host;
+  report.device = run.device;
   const auto median_of = [&](auto time) {
     return column_median(table, column, time);
   };

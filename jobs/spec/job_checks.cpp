@@ -10,6 +10,7 @@
 #include "jobs/spec/host_entry.h"
 #include "jobs/spec/job_keys.h"
 #include "jobs/spec/nearest_name.h"
+#include "jobs/spec/toml_text.h"
 #include "topology/error.h"
 
 namespace egpurun::jobs {
@@ -78,7 +79,7 @@ void check_limits(const JobSpec& spec, Problems& problems) {
           fmt::format("{}", **whole),
           problems);
     } else if (const auto* real = std::get_if<double*>(&member)) {
-      check_number(key, **real, fmt::format("{}", **real), problems);
+      check_number(key, **real, toml_number(**real), problems);
     } else if (const auto* text = std::get_if<std::string*>(&member)) {
       check_text(key, **text, problems);
     }
@@ -121,7 +122,8 @@ void check_hosts(const HostsSection& hosts, Problems& problems) {
 }
 
 void check_work(const JobSpec& spec, Problems& problems) {
-  if (spec.hosts.ranks > spec.train.batch_size) {
+  // Below 1 it has been refused already.
+  if (spec.train.batch_size >= 1 && spec.hosts.ranks > spec.train.batch_size) {
     problems.push_back(
         {"train",
          "batch_size",

@@ -12,7 +12,8 @@
 
 #include "jobs/spec/job_checks.h"
 #include "jobs/spec/job_keys.h"
-#include "jobs/spec/nearest_name.h"
+#include "jobs/spec/key_advice.h"
+#include "jobs/spec/toml_text.h"
 #include "topology/error.h"
 
 namespace egpurun::jobs {
@@ -41,6 +42,20 @@ struct Reading {
   }
 };
 
+std::string node_text(const toml::node& node);
+
+std::string list_text(const toml::array& list) {
+  if (list.is_array_of_tables()) {
+    return "an array of tables";
+  }
+  for (const toml::node& element : list) {
+    if (!element.is_string()) {
+      return "a list with " + node_text(element) + " in it";
+    }
+  }
+  return "a list";
+}
+
 std::string node_text(const toml::node& node) {
   switch (node.type()) {
     case toml::node_type::string:
@@ -48,11 +63,11 @@ std::string node_text(const toml::node& node) {
     case toml::node_type::integer:
       return fmt::format("the whole number {}", node.ref<std::int64_t>());
     case toml::node_type::floating_point:
-      return fmt::format("the number {}", node.ref<double>());
+      return "the number " + toml_number(node.ref<double>());
     case toml::node_type::boolean:
       return node.ref<bool>() ? "true" : "false";
     case toml::node_type::array:
-      return node.is_array_of_tables() ? "an array of tables" : "a list";
+      return list_text(*node.as_array());
     case toml::node_type::table:
       return "a table";
     default:
@@ -60,44 +75,22 @@ std::string node_text(const toml::node& node) {
   }
 }
 
-std::string joined(const std::vector<std::string_view>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-std::string section_of_key(std::string_view name) {
-  for (const JobKey& key : job_keys()) {
-    if (key.name == name) {
-      return std::string(key.section);
-    }
+void refuse_section(
+    Reading& reading,
+    const toml::key& key,
+    const toml::node& node) {
+  const std::string_view name = key.str();
+  if (node.is_table()) {
+    reading.refuse(
+        key.source(),
+        fmt::format("unknown section '{}'", name),
+        unknown_section_advice(name));
+  } else {
+    reading.refuse(
+        key.source(),
+        fmt::format("key '{}' outside of any section", name),
+        stray_key_advice(name));
   }
-  return "";
-}
-
-std::string unknown_key_advice(
-    std::string_view section,
-    std::string_view name) {
-  const auto names = key_names(section);
-  if (const auto nearest = nearest_name(name, names)) {
-    return fmt::format(
-        "write '{}'; `egpu-train --print-defaults` lists all keys", *nearest);
-  }
-  if (const std::string other = section_of_key(name); !other.empty()) {
-    return fmt::format("move it to section [{}]", other);
-  }
-  return fmt::format("keys of [{}]: {}", section, joined(names));
-}
-
-void refuse_section(Reading& reading, const toml::key& key) {
-  const auto nearest = nearest_name(key.str(), section_names());
-  const std::string other = section_of_key(key.str());
-  std::string advice = "sections: " + joined(section_names());
-  if (!other.empty()) {
-    advice = fmt::format("move it to section [{}]", other);
-  } else if (nearest) {
-    advice = fmt::format("write [{}]", *nearest);
-  }
-  reading.refuse(
-      key.source(), fmt::format("unknown section '{}'", key.str()), advice);
 }
 
 // Fills a member from a node; false if the node is of another type.
@@ -173,7 +166,7 @@ void read_section(
     const toml::node& node) {
   const auto names = section_names();
   if (std::find(names.begin(), names.end(), name.str()) == names.end()) {
-    refuse_section(reading, name);
+    refuse_section(reading, name, node);
     return;
   }
   const toml::table* table = node.as_table();

@@ -2,35 +2,11 @@
 
 #include "jobs/spec/job_file.h"
 #include "jobs/spec/job_keys.h"
+#include "jobs/spec/toml_text.h"
 
 namespace egpurun::jobs {
 
 namespace {
-
-std::string toml_text(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      quoted += fmt::format("\\u{:04X}", static_cast<unsigned char>(c));
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
-
-// Fewest digits that read back as the same double, with the point or exponent
-// that tells a TOML float from an integer.
-std::string toml_number(double value) {
-  std::string text = fmt::format("{}", value);
-  if (text.find_first_of(".einf") == std::string::npos) {
-    text += ".0";
-  }
-  return text;
-}
 
 struct TomlValue {
   std::string operator()(const bool* value) const {
