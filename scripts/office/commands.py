@@ -30,7 +30,8 @@ def name_of(file_or_name):
 
 
 def refuse_inside(name):
-    if os.environ.get(OFFICE_VARIABLE) == states.folder_of(name):
+    # By name: without root, a PC and the outside have different state folders.
+    if os.path.basename(os.environ.get(OFFICE_VARIABLE, "")) == name:
         raise OfficeError(
             f"manage the office {name}", "this is one of its PCs", "do it from outside", RUN
         )
