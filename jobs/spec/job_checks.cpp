@@ -153,14 +153,6 @@ void check_checkpoint(const CheckpointSection& saved, Problems& problems) {
          "resume = \"require\" without a checkpoint folder",
          "set checkpoint.folder, or resume = \"auto\""});
   }
-  if (!saved.folder.empty() && saved.every_steps == 0 &&
-      saved.every_epochs == 0) {
-    problems.push_back(
-        {"checkpoint",
-         "every_epochs",
-         "a checkpoint folder, but every_steps = 0 and every_epochs = 0",
-         "set one of them to say when to save, or folder = \"\" for never"});
-  }
 }
 
 } // namespace

@@ -172,7 +172,7 @@ const std::vector<JobKey> kKeys = {
   {"checkpoint", "every_epochs",
    member<&JobSpec::checkpoint, &CheckpointSection::every_epochs>,
    between(0, 1e6),
-   "Save after so many epochs; 0 = only by steps."},
+   "Save after so many epochs; 0 = only by steps. The end is always saved."},
   {"checkpoint", "keep",
    member<&JobSpec::checkpoint, &CheckpointSection::keep>, between(1, 1e6),
    "Checkpoints kept, the newest ones."},
