@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 
 SOURCE = os.environ.get("EGPU_SOURCE") or os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -101,7 +102,9 @@ class Office:
         return {
             int(pid): command.strip()
             for pid, _, command in rows
-            if pid != "1" and "[listener]" not in command and not command.strip().startswith("ps -e")
+            if pid != "1"
+            and "[listener]" not in command
+            and not command.strip().startswith("ps -e")
         }
 
     def namespaces(self):
@@ -136,10 +139,21 @@ def processes_in(namespaces):
     ask before `down`, and look for the same processes after it."""
     found = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        inside = namespaces is None or any(namespace(pid, kind) in namespaces for kind in NAMESPACES)
+        inside = namespaces is None or any(
+            namespace(pid, kind) in namespaces for kind in NAMESPACES
+        )
         if inside and (start := start_time(pid)) is not None:
             found.add((int(pid), start))
     return found
+
+
+def wait_until(condition, patience=20):
+    deadline = time.monotonic() + patience
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 @functools.cache

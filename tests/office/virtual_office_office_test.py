@@ -1,12 +1,9 @@
-"""The virtual office as a whole: real ssh, real mpirun, measured rates, no remains."""
+"""Inside a virtual office: identities, ssh, mpirun, commands, rates, cables."""
 import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -14,43 +11,16 @@ from office import (  # noqa: E402
     SOURCE,
     VIRTUAL_OFFICE,
     Office,
-    processes_in,
     skip_reason,
-    virtual_office,
+    wait_until,
 )
 
 RATE_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rate.py")
-
-LEFT_ALONE = "setsid -f sleep {} </dev/null >/dev/null 2>&1"
 
 
 def setUpModule():
     if reason := skip_reason():
         raise unittest.SkipTest(reason)
-
-
-def wait_until(condition, patience=20):
-    deadline = time.monotonic() + patience
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
-def outside():
-    """What must be the same on this machine after an office as before."""
-    with open("/proc/self/mountinfo", encoding="utf-8") as file:
-        mounts = sorted(line.split()[4] for line in file)
-    named = os.listdir("/run/netns") if os.path.isdir("/run/netns") else []
-    with open("/etc/hosts", encoding="utf-8") as file:
-        hosts = file.read()
-    return {
-        "interfaces": sorted(os.listdir("/sys/class/net")),
-        "mounts": mounts,
-        "named namespaces": sorted(named),
-        "hosts": hosts,
-    }
 
 
 def lines_of(result):
@@ -203,145 +173,6 @@ class Network(unittest.TestCase):
             self.assertNotEqual(stranger.returncode, 0)
             one.down()
             self.assertEqual(two.exec("pc1", "ssh", "pc2", "hostname").stdout, "pc2\n")
-
-
-class Remains(unittest.TestCase):
-    def test_down_leaves_nothing(self):
-        before = outside()
-        with Office() as office:
-            folder = office.status()["state_folder"]
-            office.exec("pc1", "touch", f"/dev/shm/{office.name}")
-            office.exec("pc1", "sh", "-c", LEFT_ALONE.format(986))
-            office.exec("pc1", "ssh", "pc2", LEFT_ALONE.format(985))
-            self.assertIn("sleep 986", office.pids("pc1").values())
-            self.assertIn("sleep 985", office.pids("pc2").values())
-            inside = processes_in(office.namespaces())
-            self.assertGreaterEqual(len(inside), 7)
-            self.assertIn("no process", office.down())
-            self.assertEqual(inside & all_processes(), set())
-            self.assertEqual(holders_of(office.name), [])
-            self.assertFalse(os.path.exists(folder))
-            self.assertNotIn(office.name, os.listdir("/dev/shm"))
-            self.assertIn("nothing to remove", office.down())
-        self.assertEqual(outside(), before)
-
-    def test_down_ends_strangers_in_its_network(self):
-        if os.geteuid() != 0:
-            self.skipTest("joins a namespace from outside, which needs root")
-        with Office({"pc1": {}}) as office:
-            path = os.path.join(office.status()["state_folder"], "office.json")
-            with open(path, encoding="utf-8") as file:
-                pid = json.load(file)["holders"]["pc1"]["pid"]
-            with subprocess.Popen(["nsenter", f"--net=/proc/{pid}/ns/net", "sleep", "984"]) as stranger:
-                self.assertTrue(wait_until(lambda: stranger.pid in dict(processes_in(office.namespaces()))))
-                office.down()
-                self.assertEqual(stranger.wait(20), -signal.SIGKILL)
-
-    def test_interrupted_up_leaves_nothing(self):
-        before = outside()
-        for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
-            for delay in (0.1, 0.2, 0.3, 0.4):
-                with self.subTest(signal=number.name, delay=delay):
-                    self.interrupt_up(number, delay)
-        self.assertEqual(outside(), before)
-
-    def interrupt_up(self, number, delay):
-        office = Office()
-        self.addCleanup(shutil.rmtree, office.folder, True)
-        up = subprocess.Popen(
-            [VIRTUAL_OFFICE, "up", office.file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        with up:
-            time.sleep(delay)
-            up.send_signal(number)
-            status = up.wait(30)
-        if number != signal.SIGKILL and status != 0:
-            self.assertNotEqual(virtual_office("status", office.name).returncode, 0)
-        report = office.status()
-        if not (report and report["up"]):
-            # Even before anybody calls down, an unfinished `up` keeps no process.
-            self.assertTrue(wait_until(lambda: not holders_of(office.name)))
-        office.down()
-        self.assertEqual(holders_of(office.name), [])
-
-    def test_up_repairs_an_office_that_died(self):
-        with Office() as office:
-            path = os.path.join(office.status()["state_folder"], "office.json")
-            with open(path, encoding="utf-8") as file:
-                pid = json.load(file)["holders"]["pc2"]["pid"]
-            os.kill(pid, signal.SIGKILL)
-            self.assertTrue(wait_until(lambda: not office.status()["pcs"][1]["alive"]))
-            result = office.exec("pc2", "true")
-            self.assertEqual(result.returncode, 1)
-            self.assertIn("has died", result.stderr)
-            office.up()
-            self.assertEqual(office.exec("pc1", "ssh", "pc2", "hostname").stdout, "pc2\n")
-
-    def test_another_description_of_a_running_office_is_refused(self):
-        with Office() as office:
-            with open(office.file, "a", encoding="utf-8") as file:
-                file.write('[[pc]]\nname = "pc3"\n')
-            result = office.run("up")
-            self.assertEqual(result.returncode, 1)
-            self.assertIn("description differs", result.stderr)
-
-
-def all_processes():
-    """All processes as (pid, start time)."""
-    return processes_in(None)
-
-
-def holders_of(name):
-    """Ids of first processes of this office, found by their command lines."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                words = file.read().split(b"\0")
-        except OSError:
-            continue
-        if b"--hold" in words and any(word.endswith(b"/" + name.encode()) for word in words):
-            found.append(int(pid))
-    return found
-
-
-class RecordedMachine(unittest.TestCase):
-    def test_cut_and_plug_a_gpu(self):
-        folder = tempfile.mkdtemp(prefix="egpu-machine-test-")
-        self.addCleanup(shutil.rmtree, folder)
-        make_machine(folder)
-        with Office({"pc1": {"machine": folder}, "pc2": {}}) as office:
-            seen = office.exec("pc1", "sh", "-c", "ls $EGPU_MACHINE/sys/bus/pci/devices").stdout
-            self.assertEqual(len(seen.split()), 3)
-            office.cut("pc1", "gpu1")
-            seen = office.exec("pc1", "sh", "-c", "ls $EGPU_MACHINE/sys/bus/pci/devices").stdout
-            self.assertEqual(seen.split(), ["0000:05:00.0"])
-            text = office.exec("pc1", "sh", "-c", "cat $EGPU_MACHINE/nvml.json").stdout
-            lost = json.loads(text)["devices"][1]
-            self.assertEqual((lost["uuid"], lost["pcie"]), ("GPU-1", None))
-            self.assertIn("GPU_IS_LOST", lost["errors"].values())
-            self.assertEqual(office.status()["pcs"][0]["cut_gpus"], [1])
-            office.plug("pc1", "gpu1")
-            seen = office.exec("pc1", "sh", "-c", "ls $EGPU_MACHINE/sys/bus/pci/devices").stdout
-            self.assertEqual(len(seen.split()), 3)
-            self.assertEqual(office.run("cut", "pc1", "gpu2").returncode, 2)
-            self.assertEqual(office.run("cut", "pc2", "gpu0").returncode, 2)
-        self.assertTrue(os.path.isdir(os.path.join(folder, "sys/devices/pci/0000:2f:00.0")))
-
-
-def make_machine(folder):
-    """Two GPUs, the second with an audio function."""
-    devices = os.path.join(folder, "sys/bus/pci/devices")
-    os.makedirs(devices)
-    for address in ("0000:05:00.0", "0000:2f:00.0", "0000:2f:00.1"):
-        os.makedirs(os.path.join(folder, "sys/devices/pci", address))
-        os.symlink(f"../../../devices/pci/{address}", os.path.join(devices, address))
-    rows = [
-        {"index": index, "uuid": f"GPU-{index}", "name": "card", "pci_bus_id": bus, "pcie": {"gen_max": 4}}
-        for index, bus in enumerate(("00000000:05:00.0", "00000000:2F:00.0"))
-    ]
-    with open(os.path.join(folder, "nvml.json"), "w", encoding="utf-8") as file:
-        json.dump({"init_error": None, "devices": rows}, file)
 
 
 if __name__ == "__main__":
