@@ -66,14 +66,21 @@ std::string format_nvml_facts(NvmlFacts facts) {
 }
 
 NvmlFacts load_nvml_facts(const std::filesystem::path& path) {
-  std::ifstream file(path);
+  std::error_code error;
+  // A pipe would make us wait for ever.
+  const bool readable = std::filesystem::is_regular_file(path, error);
   std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) {
+  std::ifstream file;
+  if (readable) {
+    file.open(path);
+    text << file.rdbuf();
+  }
+  if (!readable || !file.is_open()) {
     throw Error(
         ErrorKind::kBadInput,
         kAsked,
-        errno_text(errno),
+        error ? error.message()
+              : (readable ? errno_text(errno) : "not an ordinary file"),
         "check the file's name and permissions",
         {.path = path.string()});
   }
