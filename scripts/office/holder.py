@@ -20,12 +20,15 @@ SWITCH_NAMESPACES = ["net", "pid"]
 
 
 def mount_own_sys():
-    """/sys shows the network devices of the namespace it was mounted in."""
-    groups = os.open("/sys/fs/cgroup", os.O_PATH)
-    with contextlib.suppress(OSError):
-        kernel.mount("sysfs", "/sys", "sysfs", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
-        kernel.mount(f"/proc/self/fd/{groups}", "/sys/fs/cgroup", None, kernel.MS_BIND | kernel.MS_REC)
-    os.close(groups)
+    """/sys shows the network devices of the namespace it was mounted in. A kernel
+    that refuses leaves the machine's, which is only less true to life."""
+    flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+    with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+        groups = os.open("/sys/fs/cgroup", os.O_PATH)
+        stack.callback(os.close, groups)
+        kernel.mount("sysfs", "/sys", "sysfs", flags)
+        bind = kernel.MS_BIND | kernel.MS_REC
+        kernel.mount(f"/proc/self/fd/{groups}", "/sys/fs/cgroup", None, bind)
 
 
 def mount_own_run(folder):

@@ -9,7 +9,8 @@ import sys
 from office import network, pc_files, processes, state as states
 from office.errors import ENVIRONMENT, RUN, OfficeError
 
-PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "virtual_office")
+SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAM = os.path.join(SCRIPTS, "virtual_office")
 INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 30.0  # seconds for one step of one PC
 

@@ -78,7 +78,6 @@ class Inside(unittest.TestCase):
         result = self.office.exec("pc1", "mpirun", "-H", "pc1,pc2", "hostname")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(lines_of(result), ["pc1", "pc2"])
-        self.assertEqual(result.stderr, "")
 
     def test_environment_of_a_pc_through_exec_and_ssh(self):
         for command in (["exec", "pc1", "--", "env"], ["ssh", "pc1", "env"]):
