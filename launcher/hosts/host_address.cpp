@@ -127,7 +127,7 @@ bool is_local_host(const std::string& name) {
     return true;
   }
   for (const auto& local : read_local_addresses()) {
-    if (local.address == name) {
+    if (!name.empty() && local.address == name) {
       return true;
     }
   }

@@ -13,19 +13,16 @@ std::string last_value(const Context& context, OptionRole role) {
   return option == nullptr ? "" : option->values.back();
 }
 
-// Where mpirun will look: --path, else -x PATH=..., else our own PATH.
+// Where mpirun will look: --path, then -x PATH=... or our own PATH.
 std::string search_path_of(const Context& context) {
-  const std::string given = last_value(context, OptionRole::kSearchPath);
-  if (!given.empty()) {
-    return given;
-  }
   std::string path = read_environment("PATH");
   for (const auto& option : context.options) {
     if (option.name == "x" && option.values[0].starts_with("PATH=")) {
       path = option.values[0].substr(5);
     }
   }
-  return path;
+  const std::string first = last_value(context, OptionRole::kSearchPath);
+  return first.empty() ? path : first + ":" + path;
 }
 
 // Why no option of the line allows egpu-rank; "" if all do.

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "jobs/contract/rank_environment.h"
 #include "jobs/plan/placement.h"
 #include "jobs/spec/job_file.h"
 #include "launcher/hosts/host_gpus.h"
@@ -46,6 +47,8 @@ void finish(
     network = read_environment("OMPI_MCA_btl_tcp_if_include");
   }
   choose_master(launch.plan, network);
+  launch.plan.environment[jobs::kTerminalVariable] =
+      std::to_string(isatty(STDOUT_FILENO));
   insert_rank_starter(
       line,
       {own_program("egpu-rank"),

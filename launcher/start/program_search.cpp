@@ -18,6 +18,17 @@ std::string joined(const std::string& folder, const std::string& path) {
   return folder + "/" + path;
 }
 
+// mpirun's spelling of a relative search path, which the program sees as its
+// name: "." becomes the whole folder, "bin" becomes "./bin".
+std::string search_folder(const std::string& entry, const std::string& folder) {
+  if (entry.empty() || entry == ".") {
+    std::error_code error;
+    return folder.empty() ? std::filesystem::current_path(error).string()
+                          : folder;
+  }
+  return entry.starts_with('/') ? entry : "./" + entry;
+}
+
 bool is_program_file(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
@@ -39,9 +50,8 @@ FoundProgram find_program(
   std::istringstream entries(search_path);
   std::string entry;
   while (std::getline(entries, entry, ':')) {
-    const std::string path =
-        joined(folder, (entry.empty() ? "." : entry) + "/" + program);
-    if (is_program_file(path)) {
+    const std::string path = search_folder(entry, folder) + "/" + program;
+    if (is_program_file(joined(folder, path))) {
       return {SearchResult::kFound, path};
     }
   }

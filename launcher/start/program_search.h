@@ -12,7 +12,7 @@ enum class SearchResult {
 
 struct FoundProgram {
   SearchResult result = SearchResult::kNotInPath;
-  std::string path; // what to execute, when found
+  std::string path; // what to execute in that folder, when found
 };
 
 // Looks for `program` as mpirun 4.1 does: a name with '/' is a path relative

@@ -141,8 +141,10 @@ void apply_rank_environment(
 
 FailedStart execute_program(const RankStart& start) {
   const std::string& program = start.program[0];
-  const std::string search_path =
-      start.search_path.empty() ? read_environment("PATH") : start.search_path;
+  std::string search_path = read_environment("PATH");
+  if (!start.search_path.empty()) {
+    search_path = start.search_path + ":" + search_path;
+  }
   const auto found = find_program(program, search_path, "");
   if (found.result == SearchResult::kNotInPath) {
     return {

@@ -10,7 +10,7 @@ namespace egpurun::launcher {
 // egpu-rank's command line: [--plan JSON] [--path FOLDERS] [--] PROGRAM ...
 struct RankStart {
   jobs::LaunchPlan plan; // empty without --plan
-  std::string search_path; // "" = PATH
+  std::string search_path; // searched before PATH
   Words program;
 };
 
