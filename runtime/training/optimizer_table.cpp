@@ -158,14 +158,19 @@ const OptimizerRow& row_of(const torch::optim::Optimizer& optimizer) {
       "report this as an error of egpurun");
 }
 
+const std::vector<at::Tensor>& parameters_of(
+    const torch::optim::Optimizer& optimizer) {
+  return optimizer.param_groups().at(0).params(); // our rows make one group
+}
+
 void check_names(
     const torch::optim::Optimizer& optimizer,
     const std::vector<std::string>& names) {
-  if (optimizer.parameters().size() != names.size()) {
+  if (parameters_of(optimizer).size() != names.size()) {
     throw state_error(fmt::format(
         "{} names for {} parameters",
         names.size(),
-        optimizer.parameters().size()));
+        parameters_of(optimizer).size()));
   }
 }
 
@@ -212,8 +217,8 @@ NamedTensors optimizer_state(
   const OptimizerRow& row = row_of(optimizer);
   NamedTensors result;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto found =
-        optimizer.state().find(optimizer.parameters()[i].unsafeGetTensorImpl());
+    const auto found = optimizer.state().find(
+        parameters_of(optimizer)[i].unsafeGetTensorImpl());
     if (found == optimizer.state().end()) {
       continue;
     }
@@ -238,7 +243,7 @@ void load_optimizer_state(
     if (group == groups.end()) {
       continue;
     }
-    const at::Tensor& parameter = optimizer.parameters()[i];
+    const at::Tensor& parameter = parameters_of(optimizer)[i];
     restored[parameter.unsafeGetTensorImpl()] =
         row.import_state(group->second, parameter);
     groups.erase(group);
