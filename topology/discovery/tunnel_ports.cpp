@@ -148,6 +148,37 @@ std::optional<RouterMapping> map_without_domain(
       *same_depth[0], Confidence::kLow, "the only router at that depth");
 }
 
+// The router behind `depth` cables in a row on that port.
+std::optional<RouterMapping> map_on_port(
+    const TunnelPort& port,
+    int depth,
+    const ThunderboltTree& thunderbolt) {
+  const auto on_port =
+      routers_where(thunderbolt, [&](const ThunderboltRoute& route) {
+        return route.thunderbolt_domain == *port.thunderbolt_domain &&
+            (route.first_hop() - 1) / 2 == port.order;
+      });
+  const ThunderboltRouter* deepest = nullptr;
+  int at_depth = 0;
+  for (const auto* router : on_port) {
+    const int cables = router->route.depth();
+    if (cables <= depth &&
+        (deepest == nullptr || cables >= deepest->route.depth())) {
+      deepest = router;
+    }
+    at_depth += cables == depth ? 1 : 0;
+  }
+  if (deepest == nullptr || at_depth > 1) {
+    return std::nullopt;
+  }
+  return at_depth == 1
+      ? mapping_of(*deepest, port.confidence, port.reason)
+      : mapping_of(
+            *deepest,
+            Confidence::kLow,
+            "PCI shows more cables in a row than Thunderbolt does");
+}
+
 } // namespace
 
 const TunnelPort* TunnelPorts::find(const PciAddress& port) const {
@@ -199,34 +230,9 @@ std::optional<RouterMapping> map_router(
   const auto depth =
       static_cast<int>(std::count_if(path.begin(), path.end(), is_tunnel));
   const auto* port = tunnel_ports.find(first->upper);
-  if (port == nullptr || !port->thunderbolt_domain) {
-    return map_without_domain(depth, thunderbolt);
-  }
-  const auto on_port =
-      routers_where(thunderbolt, [&](const ThunderboltRoute& route) {
-        return route.thunderbolt_domain == *port->thunderbolt_domain &&
-            (route.first_hop() - 1) / 2 == port->order;
-      });
-  const ThunderboltRouter* deepest = nullptr;
-  int at_depth = 0;
-  for (const auto* router : on_port) {
-    if (router->route.depth() <= depth &&
-        (deepest == nullptr ||
-         router->route.depth() >= deepest->route.depth())) {
-      deepest = router;
-    }
-    at_depth += router->route.depth() == depth ? 1 : 0;
-  }
-  if (deepest == nullptr || at_depth > 1) {
-    return std::nullopt;
-  }
-  if (at_depth == 0) {
-    return mapping_of(
-        *deepest,
-        Confidence::kLow,
-        "PCI shows more cables in a row than Thunderbolt does");
-  }
-  return mapping_of(*deepest, port->confidence, port->reason);
+  return port == nullptr || !port->thunderbolt_domain
+      ? map_without_domain(depth, thunderbolt)
+      : map_on_port(*port, depth, thunderbolt);
 }
 
 } // namespace egpurun::topology

@@ -119,5 +119,25 @@ TEST(TunnelPortsTest, PciAndRoutersThatDisagreeAreLowConfidence) {
   EXPECT_EQ(topology.gpus[1].router->confidence, Confidence::kHigh);
 }
 
+TEST(TunnelPortsTest, RefusedBoxesAreLowConfidence) {
+  ScratchMachine machine;
+  machine.copy_from(recorded_machine("tb4_rtx5090"));
+  machine.write("sys/bus/thunderbolt/devices/0-1/authorized", "0\n");
+  const auto topology = discover_host(machine.folder());
+  EXPECT_EQ(topology.gpus.at(1).router->confidence, Confidence::kLow);
+}
+
+// Two boxes behind one dock: nothing says which of them a card is in.
+TEST(TunnelPortsTest, TwoRoutersAtOneDepthAreNotGuessed) {
+  ScratchMachine machine;
+  machine.copy_from(recorded_machine("one_link_two_gpus"));
+  const std::string devices = "sys/bus/thunderbolt/devices/";
+  machine.link(devices + "0-501", devices + "0-301");
+  const auto topology = discover_host(machine.folder());
+  EXPECT_TRUE(topology.gpus.at(1).router);
+  EXPECT_FALSE(topology.gpus.at(2).router);
+  EXPECT_EQ(topology.gpus.at(2).link_group, topology.gpus.at(1).link_group);
+}
+
 } // namespace
 } // namespace egpurun::topology
