@@ -1,6 +1,8 @@
 #include "runtime/transport/mpi_transport.h"
 
 #include <fmt/format.h>
+// Without Open MPI 4's C++ bindings.
+#define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
 #include <climits>
