@@ -31,7 +31,7 @@ std::string explain_count(const PlacementHost& host, std::size_t usable) {
         "{}: {} slots share {} GPUs in turn", host.name, host.slots, usable);
   }
   return fmt::format(
-      "{}: {} usable GPUs, one per rank in PCI order", host.name, usable);
+      "{}: usable GPUs {}, one per rank in PCI order", host.name, usable);
 }
 
 void explain(

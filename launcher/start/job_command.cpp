@@ -63,8 +63,8 @@ std::string read_ssh_host_name(const std::string& name) {
     return name;
   }
   constexpr Seconds kLimit{5};
-  const auto output =
-      read_program_output({ssh.path, "-G", "--", name}, kLimit, false);
+  const auto output = read_program_output(
+      {ssh.path, "-G", "--", name}, kLimit, StandardError::kDropped);
   std::istringstream lines(output ? output->text : "");
   std::string key;
   std::string value;

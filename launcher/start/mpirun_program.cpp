@@ -60,7 +60,8 @@ std::string choose_mpirun() {
 
 std::string read_version_line(const std::string& path) {
   constexpr Seconds kLimit{10};
-  const auto output = read_program_output({path, "--version"}, kLimit, true);
+  const auto output =
+      read_program_output({path, "--version"}, kLimit, StandardError::kJoined);
   if (!output) {
     throw Error(
         ErrorKind::kEnvironment,

@@ -19,7 +19,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Starts the program with its output in a pipe; the read end, or -1.
-int spawn_reader(const Words& command, bool with_stderr, pid_t& pid) {
+int spawn_reader(
+    const Words& command,
+    StandardError standard_error,
+    pid_t& pid) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     return -1;
@@ -28,9 +31,9 @@ int spawn_reader(const Words& command, bool with_stderr, pid_t& pid) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  if (with_stderr) {
+  if (standard_error == StandardError::kJoined) {
     posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-  } else {
+  } else if (standard_error == StandardError::kDropped) {
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   }
   std::vector<char*> words;
@@ -73,9 +76,9 @@ bool read_until_closed(int end, Clock::time_point deadline, std::string& text) {
 std::optional<ProgramOutput> read_program_output(
     const Words& command,
     Seconds limit,
-    bool with_stderr) {
+    StandardError standard_error) {
   pid_t pid = 0;
-  const int end = spawn_reader(command, with_stderr, pid);
+  const int end = spawn_reader(command, standard_error, pid);
   if (end < 0) {
     return std::nullopt;
   }

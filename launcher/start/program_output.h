@@ -8,17 +8,23 @@
 
 namespace egpurun::launcher {
 
+enum class StandardError {
+  kJoined, // part of the text
+  kDropped,
+  kKept, // where our own goes
+};
+
 struct ProgramOutput {
-  std::string text; // standard output
+  std::string text;
   int status = 0; // exit status, or 128 + signal
 };
 
 // Runs a program (absolute path first) with stdin from /dev/null and returns
 // its output; the program is killed at `limit`. Nothing if it cannot be
-// started or was killed. stderr is joined to the text, or dropped.
+// started or was killed.
 std::optional<ProgramOutput> read_program_output(
     const Words& command,
     Seconds limit,
-    bool with_stderr);
+    StandardError standard_error);
 
 } // namespace egpurun::launcher

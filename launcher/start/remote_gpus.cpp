@@ -1,16 +1,16 @@
 #include "launcher/start/remote_gpus.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <sstream>
+#include <regex>
 #include <string_view>
 
 #include "jobs/plan/launch_plan.h"
 #include "launcher/hosts/host_gpus.h"
 #include "launcher/start/program_output.h"
 #include "topology/error.h"
-#include "topology/printable_text.h"
 #include "topology/views/host_json.h"
 
 namespace egpurun::launcher {
@@ -59,24 +59,29 @@ Error probe_error(const std::string& found) {
       "folder on every PC");
 }
 
-std::string last_lines(const std::string& text) {
-  constexpr std::size_t kLongest = 600;
-  const auto start = text.size() > kLongest ? text.size() - kLongest : 0;
-  return topology::printable_text(text.substr(start));
+// mpirun numbers one rank per host in the order of its daemons. Names decide
+// where they can; a recorded machine keeps the name of the recorded PC.
+std::vector<jobs::PlacementHost*> order_by_daemon(
+    std::vector<jobs::PlacementHost>& hosts) {
+  std::vector<jobs::PlacementHost*> ordered;
+  for (auto& host : hosts) {
+    ordered.push_back(&host);
+  }
+  std::ranges::stable_partition(
+      ordered, [](const auto* host) { return host->is_local; });
+  return ordered;
 }
 
-jobs::PlacementHost* find_placement_host(
+jobs::PlacementHost* find_by_name(
     std::vector<jobs::PlacementHost>& hosts,
-    const std::string& name) {
+    const topology::HostTopology& answer) {
+  if (answer.recorded || !answer.host.name) {
+    return nullptr;
+  }
+  jobs::RankIdentity identity;
+  identity.host_name = answer.host.name->value;
   const auto plan = jobs::place_ranks(hosts);
-  const auto* found = jobs::find_host(
-      plan,
-      {.rank = 0,
-       .world_size = 1,
-       .local_rank = 0,
-       .local_world_size = 1,
-       .host_name = name,
-       .daemon = {}});
+  const auto* found = jobs::find_host(plan, identity);
   return found == nullptr ? nullptr
                           : &hosts[static_cast<std::size_t>(found->index)];
 }
@@ -84,21 +89,17 @@ jobs::PlacementHost* find_placement_host(
 } // namespace
 
 std::map<int, std::string> split_tagged_output(const std::string& text) {
+  static const std::regex tag(R"(\[\d+,(\d{1,6})\]<stdout>:)");
   std::map<int, std::string> outputs;
-  std::istringstream lines(text);
-  std::string line;
-  while (std::getline(lines, line)) {
-    constexpr std::string_view kMark = "]<stdout>:";
-    const auto comma = line.find(',');
-    const auto mark = line.find(kMark);
-    if (!line.starts_with('[') || mark == line.npos || comma > mark) {
-      continue;
-    }
-    int rank = 0;
-    const char* end = line.data() + mark;
-    if (std::from_chars(line.data() + comma + 1, end, rank).ptr == end) {
-      outputs[rank] += line.substr(mark + kMark.size()) + "\n";
-    }
+  std::sregex_iterator next(text.begin(), text.end(), tag);
+  while (next != std::sregex_iterator()) {
+    const std::smatch match = *next++;
+    const auto end = next == std::sregex_iterator()
+        ? text.size()
+        : static_cast<std::size_t>(next->position());
+    const auto start =
+        static_cast<std::size_t>(match.position() + match.length());
+    outputs[std::stoi(match[1])] += text.substr(start, end - start);
   }
   return outputs;
 }
@@ -113,21 +114,25 @@ void discover_remote_gpus(
     return;
   }
   constexpr Seconds kLimit{60};
-  const auto output =
-      read_program_output(probe_command(line, mpirun, egpu_topo), kLimit, true);
+  const auto output = read_program_output(
+      probe_command(line, mpirun, egpu_topo), kLimit, StandardError::kKept);
   if (!output) {
     throw probe_error("no answer within 60 s");
   }
   if (output->status != 0) {
-    throw probe_error(last_lines(output->text));
+    throw probe_error(
+        fmt::format("mpirun ended with exit status {}", output->status));
   }
-  for (const auto& [rank, json] : split_tagged_output(output->text)) {
+  const auto answers = split_tagged_output(output->text);
+  const auto ordered = order_by_daemon(hosts);
+  for (const auto& [rank, json] : answers) {
     const auto answer = topology::from_json(
         json, "egpu-topo's answer of host " + std::to_string(rank));
-    if (!answer.host.name) {
-      continue;
+    auto* host = find_by_name(hosts, answer);
+    if (host == nullptr && answers.size() == ordered.size()) {
+      host = ordered.at(static_cast<std::size_t>(rank));
     }
-    if (auto* host = find_placement_host(hosts, answer.host.name->value)) {
+    if (host != nullptr) {
       host->gpus = list_placement_gpus(answer);
       host->is_probed = true;
     }

@@ -10,8 +10,8 @@
 
 namespace egpurun::launcher {
 
-// Output of `mpirun --tag-output`, "[1,RANK]<stdout>:line", by rank; other
-// lines are left out.
+// Output of `mpirun --tag-output` by rank. A tag "[1,RANK]<stdout>:" stands
+// before each line, and in the middle of a line where a pipe was read in parts.
 std::map<int, std::string> split_tagged_output(const std::string& text);
 
 // Asks every host that is not probed yet for its GPUs, by one mpirun that

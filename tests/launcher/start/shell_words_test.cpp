@@ -23,8 +23,8 @@ TEST(ShellWords, AShellReadsBackTheSameWords) {
   for (const auto& word : words) {
     expected += word + "|";
   }
-  const auto output =
-      read_program_output({"/bin/sh", "-c", script}, Seconds{20}, false);
+  const auto output = read_program_output(
+      {"/bin/sh", "-c", script}, Seconds{20}, StandardError::kDropped);
   ASSERT_TRUE(output);
   EXPECT_EQ(output->text, expected);
 }
