@@ -3,19 +3,13 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <cstring>
 #include <fstream>
-#include <functional>
 #include <iterator>
 
 #include "runtime/checkpoints/checkpoint_layout.h"
@@ -26,18 +20,6 @@ namespace {
 
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
-
-// Runs `body` in a child process and returns its exit status, 128 + n if
-// signal n ended it.
-int in_child(const std::function<int()>& body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    _exit(body());
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 std::string read_bytes(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -272,57 +254,6 @@ TEST_F(CheckpointFile, FailedRenameRemovesTheTemporaryFile) {
   fs::create_directories(path_ / "in the way");
   EXPECT_THROW(write_checkpoint_file(path_, all_types()), Error);
   EXPECT_EQ(entries(), 1);
-}
-
-// 4 MB, more than the limits below allow.
-Checkpoint large() {
-  return {{}, {{"large", at::empty({1 << 20}, at::kFloat)}}};
-}
-
-TEST_F(CheckpointFile, FileSizeLimitIsAnErrorAndNotDeath) {
-  write_checkpoint_file(path_, all_types());
-  const std::string before = read_bytes(path_);
-  const int status = in_child([this] {
-    const rlimit limit{1 << 20, 1 << 20};
-    setrlimit(RLIMIT_FSIZE, &limit);
-    try {
-      write_checkpoint_file(path_, large());
-    } catch (const Error& error) {
-      const bool named =
-          error.found().find("File too large") != std::string::npos;
-      return named && error.place().path == path_.string() ? 0 : 2;
-    }
-    return 1;
-  });
-  EXPECT_EQ(status, 0);
-  EXPECT_EQ(read_bytes(path_), before);
-  EXPECT_EQ(entries(), 1);
-}
-
-TEST_F(CheckpointFile, FullDiskIsAnErrorAndTheOldFileStays) {
-  constexpr int kNoMount = 77;
-  const int status = in_child([this] {
-    // The mount lives and dies with this process's own mount namespace.
-    if (unshare(CLONE_NEWNS) != 0 ||
-        mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=1m") != 0) {
-      return kNoMount;
-    }
-    write_checkpoint_file(path_, all_types());
-    const std::string before = read_bytes(path_);
-    try {
-      write_checkpoint_file(path_, large());
-    } catch (const Error& error) {
-      const bool named =
-          error.found().find("No space left") != std::string::npos;
-      return named && read_bytes(path_) == before && entries() == 1 ? 0 : 2;
-    }
-    return 1;
-  });
-  if (status == kNoMount) {
-    GTEST_SKIP() << "cannot mount a small tmpfs in an own mount namespace";
-  }
-  EXPECT_EQ(status, 0);
 }
 
 } // namespace
