@@ -52,12 +52,12 @@ int run(const Words& words, bool as_mpirun) {
     return 0;
   }
   const auto line = parse(words, mpirun.version);
-  Words direct{mpirun.path};
+  Words direct{mpirun.name};
   if (has_option(line, OptionRole::kHelp) ||
       has_option(line, OptionRole::kVersion) || words.empty()) {
     const Words passed = format_words(line);
     direct.insert(direct.end(), passed.begin(), passed.end());
-    execute(direct);
+    execute(mpirun, direct);
   }
   const auto launch = prepare_launch(line, mpirun);
   if (has_option(line, OptionRole::kDryRun)) {
@@ -67,7 +67,7 @@ int run(const Words& words, bool as_mpirun) {
   if (has_option(line, OptionRole::kExplain)) {
     print(stderr, "egpurun:\n" + format_reasons(launch));
   }
-  execute(launch.command);
+  execute(mpirun, launch.command);
 }
 
 } // namespace

@@ -122,7 +122,7 @@ class ContextReader {
           fmt::format("write {} alone", spelled));
     }
     option.values.push_back(value);
-    if (version_ == kVersion4) {
+    if (option.row->values != kOptionalValue) {
       option.words = {spelled, value};
     }
   }

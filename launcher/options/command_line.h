@@ -31,7 +31,7 @@ struct CommandLine {
 };
 
 // Splits `words` (without the program's own name) as mpirun `version` does.
-// "--opt=value" becomes two words for 4.x, which knows only that form. Throws
+// "--opt=value" becomes two words: 4 knows no other form, 5 not for all. Throws
 // Error (kBadInput) for an option that this mpirun does not know and for a
 // missing value.
 CommandLine parse_command_line(const Words& words, unsigned version);

@@ -55,7 +55,7 @@ void finish(
        "--plan",
        jobs::format_launch_plan(launch.plan)},
       launch.notes);
-  launch.command = {mpirun.path};
+  launch.command = {mpirun.name};
   const Words words = format_words(line);
   launch.command.insert(launch.command.end(), words.begin(), words.end());
 }
@@ -122,20 +122,20 @@ std::string format_reasons(const Launch& launch) {
   return text;
 }
 
-void execute(const Words& command) {
+void execute(const MpirunProgram& mpirun, const Words& command) {
   std::vector<char*> words;
   for (const auto& word : command) {
     words.push_back(const_cast<char*>(word.c_str()));
   }
   words.push_back(nullptr);
-  execv(words[0], words.data());
+  execv(mpirun.path.c_str(), words.data());
   throw Error(
       ErrorKind::kEnvironment,
       "start mpirun",
       topology::errno_text(errno),
       errno == E2BIG ? "shorten the command line or the environment"
                      : "set EGPU_MPIRUN to Open MPI's mpirun",
-      {.path = command[0]});
+      {.path = mpirun.path});
 }
 
 } // namespace egpurun::launcher

@@ -12,7 +12,7 @@ namespace egpurun::launcher {
 // Everything that is decided before mpirun starts.
 struct Launch {
   jobs::LaunchPlan plan;
-  Words command; // mpirun's path first
+  Words command; // mpirun's name first
   std::vector<std::string> notes; // where egpu-rank was left out, and why
 };
 
@@ -27,6 +27,6 @@ std::string format_dry_run(const Launch& launch);
 std::string format_reasons(const Launch& launch);
 
 // Becomes mpirun; returns only by throwing Error (kEnvironment).
-[[noreturn]] void execute(const Words& command);
+[[noreturn]] void execute(const MpirunProgram& mpirun, const Words& command);
 
 } // namespace egpurun::launcher

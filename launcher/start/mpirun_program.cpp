@@ -42,11 +42,7 @@ std::string find_in_path() {
       "EGPU_MPIRUN to its mpirun");
 }
 
-std::string choose_mpirun() {
-  const std::string chosen = read_environment(jobs::kMpirunVariable);
-  if (chosen.empty()) {
-    return find_in_path();
-  }
+std::string check_chosen(const std::string& chosen) {
   const std::string path = std::filesystem::absolute(chosen).string();
   if (access(path.c_str(), X_OK) != 0 || is_ourselves(path)) {
     throw Error(
@@ -86,7 +82,9 @@ unsigned parse_mpirun_version(const std::string& version_line) {
 
 MpirunProgram find_mpirun() {
   MpirunProgram mpirun;
-  mpirun.path = choose_mpirun();
+  const std::string chosen = read_environment(jobs::kMpirunVariable);
+  mpirun.path = chosen.empty() ? find_in_path() : check_chosen(chosen);
+  mpirun.name = chosen.empty() ? "mpirun" : chosen;
   mpirun.version_line = read_version_line(mpirun.path);
   mpirun.version = parse_mpirun_version(mpirun.version_line);
   if (mpirun.version == 0) {

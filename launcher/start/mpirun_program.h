@@ -7,6 +7,8 @@ namespace egpurun::launcher {
 // The mpirun that egpurun stands on.
 struct MpirunProgram {
   std::string path; // absolute
+  // What it is called by: an absolute name would mean --prefix to mpirun.
+  std::string name;
   std::string version_line; // "mpirun (Open MPI) 4.1.4"
   unsigned version = 0; // kVersion4 or kVersion5
 };

@@ -20,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 // Starts the program with its output in a pipe; the read end, or -1.
 int spawn_reader(
+    const std::string& path,
     const Words& command,
     StandardError standard_error,
     pid_t& pid) {
@@ -42,7 +43,7 @@ int spawn_reader(
   }
   words.push_back(nullptr);
   const int failed =
-      posix_spawn(&pid, words[0], &actions, nullptr, words.data(), environ);
+      posix_spawn(&pid, path.c_str(), &actions, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (failed != 0) {
@@ -76,9 +77,11 @@ bool read_until_closed(int end, Clock::time_point deadline, std::string& text) {
 std::optional<ProgramOutput> read_program_output(
     const Words& command,
     Seconds limit,
-    StandardError standard_error) {
+    StandardError standard_error,
+    const std::string& path) {
   pid_t pid = 0;
-  const int end = spawn_reader(command, standard_error, pid);
+  const int end = spawn_reader(
+      path.empty() ? command[0] : path, command, standard_error, pid);
   if (end < 0) {
     return std::nullopt;
   }

@@ -19,12 +19,13 @@ struct ProgramOutput {
   int status = 0; // exit status, or 128 + signal
 };
 
-// Runs a program (absolute path first) with stdin from /dev/null and returns
-// its output; the program is killed at `limit`. Nothing if it cannot be
-// started or was killed.
+// Runs the program `path` (default: the first word, a path) with stdin from
+// /dev/null and returns its output; the program is killed at `limit`. Nothing
+// if it cannot be started or was killed.
 std::optional<ProgramOutput> read_program_output(
     const Words& command,
     Seconds limit,
-    StandardError standard_error);
+    StandardError standard_error,
+    const std::string& path = {});
 
 } // namespace egpurun::launcher

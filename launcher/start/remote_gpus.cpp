@@ -38,7 +38,7 @@ Words probe_command(
     const CommandLine& line,
     const MpirunProgram& mpirun,
     const std::string& egpu_topo) {
-  Words words{mpirun.path};
+  Words words{mpirun.name};
   for (const auto& option : line.contexts[0].options) {
     if (is_needed_by_probe(option)) {
       words.insert(words.end(), option.words.begin(), option.words.end());
@@ -115,7 +115,10 @@ void discover_remote_gpus(
   }
   constexpr Seconds kLimit{60};
   const auto output = read_program_output(
-      probe_command(line, mpirun, egpu_topo), kLimit, StandardError::kKept);
+      probe_command(line, mpirun, egpu_topo),
+      kLimit,
+      StandardError::kKept,
+      mpirun.path);
   if (!output) {
     throw probe_error("no answer within 60 s");
   }
