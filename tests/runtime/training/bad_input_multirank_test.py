@@ -7,9 +7,10 @@ import struct
 import subprocess
 import sys
 import unittest
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from jobs import SMALL, TRAIN, JobFolder, merged, mpirun  # noqa: E402
+from jobs import SMALL, TRAIN, JobFolder, mpirun  # noqa: E402
 
 
 def write_idx(path, shape, values):
@@ -97,7 +98,8 @@ class BadInput(unittest.TestCase):
             data = file.read_bytes()
             old, new = b'"format_version":"1"', b'"format_version":"9"'
             self.assertEqual(data.count(old), 1)
-            file.write_bytes(data.replace(old, new))
+            newer = data[:-4].replace(old, new)  # the last four bytes are the checksum
+            file.write_bytes(newer + struct.pack("<I", zlib.crc32(newer)))
             result = mpirun(2, TRAIN, job)
             self.refused(result, 2, "newer", str(file))
 
