@@ -40,19 +40,23 @@ std::optional<int> read_daemon_number() {
   return std::nullopt;
 }
 
-// Open MPI describes the started program here; it must not say egpu-rank.
+// Open MPI describes the started program here; it must not say egpu-rank. Its
+// 4.1 writes the name without folder, its 5.0 as given (ours is a full path).
 void repair_program_variables(const Words& program) {
-  const auto slash = program[0].rfind('/');
+  const std::string described = read_environment("OMPI_COMMAND");
+  const bool is_version5 = described.find('/') != std::string::npos;
+  const auto slash = is_version5 ? std::string::npos : program[0].rfind('/');
   const std::string name =
       slash == std::string::npos ? program[0] : program[0].substr(slash + 1);
-  if (std::getenv("OMPI_COMMAND") != nullptr) {
+  if (!described.empty()) {
     setenv("OMPI_COMMAND", name.c_str(), 1);
   }
   std::string arguments;
   for (std::size_t i = 1; i < program.size(); ++i) {
     arguments += (i > 1 ? " " : "") + program[i];
   }
-  if (program.size() < 2) {
+  // Without arguments 5.0 sets it empty, 4.1 does not set it.
+  if (program.size() < 2 && !is_version5) {
     unsetenv("OMPI_ARGV");
   } else if (std::getenv("OMPI_ARGV") != nullptr) {
     setenv("OMPI_ARGV", arguments.c_str(), 1);
