@@ -5,7 +5,8 @@ import statistics
 import sys
 import time
 
-from bench.settings import LAST_STEPS, LOSS_GBIT, SHORT_STEPS, steps_at
+from bench.settings import (LAST_STEPS, LOSS_GBIT, LOSS_STEPS, SHORT_STEPS,
+                            steps_at)
 
 
 def note(text):
@@ -63,10 +64,10 @@ def end_of(losses):
 
 
 def one_loss(pair, codec, settings):
-    ends = {"ours": end_of(pair.ours(codec, settings.loss_steps)["losses"]),
-            "ddp": end_of(pair.ddp(codec, settings.loss_steps,
-                                   settings.buckets[0])["losses"])}
-    return {"codec": codec, "steps": settings.loss_steps, **ends,
+    ours = pair.ours(codec, LOSS_STEPS)
+    ddp = pair.ddp(codec, LOSS_STEPS, settings.buckets[0])
+    ends = {"ours": end_of(ours["losses"]), "ddp": end_of(ddp["losses"])}
+    return {"codec": codec, "steps": LOSS_STEPS, **ends,
             **{f"{key}_difference": abs(ends["ours"][key] / ends["ddp"][key]
                                         - 1) for key in ("last_mean", "final")}}
 
@@ -79,10 +80,10 @@ def everything(pair, settings):
         pair.shape(gbit)
         for codec in settings.codecs:
             cells.append(one_cell(sides, gbit, codec, settings))
-    if settings.loss_steps:
+    if not settings.skip_losses:
         pair.shape(LOSS_GBIT)
         for codec in settings.codecs:
-            note(f"losses of {settings.loss_steps} steps, {codec}")
+            note(f"losses of {LOSS_STEPS} steps, {codec}")
             losses.append(one_loss(pair, codec, settings))
     return {"cells": cells, "losses": losses, "repeats": settings.repeats,
             "buckets": settings.buckets, "cores": os.cpu_count(),

@@ -58,6 +58,15 @@ def last_lines(text):
     return " | ".join(text.strip().splitlines()[-5:]) or "no output"
 
 
+def stop(process):
+    process.terminate()
+    try:
+        process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+
+
 class Pair:
     """Two PCs while entered. `ours` and `ddp` give one run's numbers."""
 
@@ -82,8 +91,9 @@ class Pair:
         self.close()
 
     def close(self):
+        # In a session of its own: a second Ctrl-C does not reach it.
         subprocess.run([OFFICE_SCRIPT, "down", self.name], check=False,
-                       capture_output=True, timeout=60)
+                       capture_output=True, timeout=60, start_new_session=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def shape(self, gbit):
@@ -139,7 +149,8 @@ class Pair:
         self._office("up", self._write("office.toml", text))
 
     def _export_start(self):
-        job = self._write("start.toml", self._job("none", LOSS_STEPS, ""))
+        longest = max(LOSS_STEPS, self.settings.steps or 0)
+        job = self._write("start.toml", self._job("none", longest, ""))
         self._run([os.path.join(self.settings.bin, "egpu-train"), job,
                    "--export-start", os.path.join(self.folder, "start")])
 
@@ -188,14 +199,12 @@ class Pair:
         try:
             output, errors = process.communicate(timeout=RUN_LIMIT_S)
         except subprocess.TimeoutExpired:
-            process.terminate()
-            process.communicate()
+            stop(process)
             raise BenchError("run " + " ".join(command),
                              f"not over after {RUN_LIMIT_S} s",
                              "fewer --steps, or find what hangs") from None
         except BaseException:
-            process.terminate()
-            process.communicate()
+            stop(process)
             raise
         if process.returncode != 0:
             raise BenchError("run " + " ".join(command),

@@ -10,6 +10,7 @@ LEARNING_RATE, MOMENTUM = 0.02, 0.9
 WARMUP_STEPS = 3  # left out of the times
 SHORT_STEPS = 3  # the run whose bytes are subtracted
 LOSS_STEPS, LOSS_GBIT = 200, 10.0
+QUICK_STEPS = 6
 LAST_STEPS = 20  # of the loss run, for the mean
 CODECS = ("none", "fp16")
 
@@ -74,8 +75,8 @@ def parser():
     add("--steps", type=count(SHORT_STEPS + 1),
         help="of each run; default: fitted to the rate")
     add("--repeats", type=count(1), default=3, help="default 3")
-    add("--loss-steps", type=int, choices=(0, LOSS_STEPS), default=LOSS_STEPS,
-        help="0 leaves the comparison of losses out")
+    add("--skip-losses", action="store_true",
+        help=f"no comparison of losses after {LOSS_STEPS} steps")
     add("--bin", default=os.path.join(SOURCE, "build", "release", "bin"),
         help="folder of the programs")
     add("--python", help="a Python with torch; default .deps/venv/bin/python",
@@ -86,8 +87,14 @@ def parser():
 
 
 def read_arguments(arguments):
-    settings = parser().parse_args(arguments)
+    syntax = parser()
+    settings = syntax.parse_args(arguments)
     settings.bin = os.path.abspath(settings.bin)
+    settings.python = os.path.abspath(settings.python)
+    folder = os.path.dirname(os.path.abspath(settings.json or "."))
+    if not os.access(folder, os.W_OK):
+        syntax.error(f"--json: cannot write into {folder}")
     if settings.quick:
-        settings.steps, settings.repeats, settings.loss_steps = 6, 1, 0
+        settings.steps, settings.repeats = QUICK_STEPS, 1
+        settings.skip_losses = True
     return settings
