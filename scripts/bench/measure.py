@@ -22,18 +22,23 @@ def contenders(pair, settings):
     return sides
 
 
-def step_bytes(longer, short):
-    """Bytes per PC and step: what start and end of a run send cancels out."""
-    return ((longer["sent_bytes"] - short["sent_bytes"])
-            / (longer["steps"] - short["steps"]))
+def per_step(key, runs, short):
+    """What start and end of a run use cancels out."""
+    return statistics.median(
+        (run[key] - short[key]) / (run["steps"] - short["steps"])
+        for run in runs)
 
 
 def summary(runs, short):
     medians = [run["step_ms"] for run in runs]
     result = {"step_ms": statistics.median(medians), "least_ms": min(medians),
-              "most_ms": max(medians), "runs": runs,
-              "step_bytes": statistics.median(
-                  step_bytes(run, short) for run in runs)}
+              "most_ms": max(medians), "runs": runs, "short_run": short,
+              "step_bytes": per_step("sent_bytes", runs, short),
+              "step_cpu_ms": per_step("cpu_ms", runs, short)}
+    if "phases" in runs[0]:
+        result["phases"] = {
+            name: statistics.median(run["phases"][name] for run in runs)
+            for name in runs[0]["phases"]}
     if "counted_step_bytes" in runs[0]:
         result["counted_step_bytes"] = statistics.median(
             run["counted_step_bytes"] for run in runs)

@@ -103,9 +103,10 @@ class Pair:
     def ours(self, codec, steps):
         report = self._path("records")
         job = self._write("job.toml", self._job(codec, steps, report))
-        sent = self._counted("egpurun", job, *MPI_OPTIONS)
-        times, losses = read_records(report)
-        return numbers(times, losses, sent, steps)
+        used = self._counted("egpurun", job, *MPI_OPTIONS)
+        rows = read_records(report)
+        times, losses = slowest(rows)
+        return {**numbers(times, losses, used, steps), "phases": phases(rows)}
 
     def ddp(self, codec, steps, bucket):
         output = self._path("result.json")
@@ -118,7 +119,7 @@ class Pair:
             "learning_rate": LEARNING_RATE, "momentum": MOMENTUM,
             "codec": codec, "bucket_cap_mb": bucket, "interface": INTERFACE,
             "output": output}))
-        sent = self._counted(
+        used = self._counted(
             "egpurun", "-np", str(len(PCS)), "-H",
             ",".join(f"{pc}:1" for pc in PCS), *MPI_OPTIONS,
             "-x", f"GLOO_SOCKET_IFNAME={INTERFACE}",
@@ -126,7 +127,7 @@ class Pair:
         with open(output, encoding="utf-8") as file:
             rows = json.load(file)["steps"]
         result = numbers([row["step_ms"] for row in rows],
-                         [row["loss"] for row in rows], sent, steps)
+                         [row["loss"] for row in rows], used, steps)
         measured = rows[WARMUP_STEPS:] or rows
         # The peer's own count of its steps, to check the subtraction with.
         result["counted_step_bytes"] = statistics.mean(
@@ -172,12 +173,14 @@ class Pair:
         return path
 
     def _counted(self, *command):
-        """Bytes both PCs' interfaces sent while `command` ran on the first."""
-        before = self._sent_bytes()
+        """What was used while `command` ran on the first PC."""
+        sent, cpu = self._sent_bytes(), machine_cpu_ms()
         self._office("exec", self.name, PCS[0], "--", *command)
-        return self._sent_bytes() - before
+        return {"cpu_ms": machine_cpu_ms() - cpu,
+                "sent_bytes": (self._sent_bytes() - sent) / len(PCS)}
 
     def _sent_bytes(self):
+        """By the interfaces of both PCs."""
         total = 0
         for pc in PCS:
             text = self._office("exec", self.name, pc, "--", "cat",
@@ -214,25 +217,48 @@ class Pair:
         return output
 
 
+def machine_cpu_ms():
+    """CPU time of all processes on this machine, in user and kernel mode."""
+    with open("/proc/stat", encoding="ascii") as file:
+        user, nice, system, _, _, irq, softirq = map(
+            int, file.readline().split()[1:8])
+    return (user + nice + system + irq + softirq) * 1000 / os.sysconf(
+        "SC_CLK_TCK")
+
+
 def read_records(folder):
-    """Slowest rank's time and the loss of each step, in milliseconds."""
-    times, losses = {}, {}
+    """The step records of all ranks."""
+    rows = []
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name), encoding="utf-8") as file:
-            for row in map(json.loads, file):
-                if row["type"] == "step":
-                    step = row["step"]
-                    times[step] = max(times.get(step, 0.0), row["step_ms"])
-                    losses[step] = row["loss"]
+            rows += [row for row in map(json.loads, file)
+                     if row["type"] == "step"]
+    return rows
+
+
+def slowest(rows):
+    """Slowest rank's milliseconds and the loss, of each step."""
+    times, losses = {}, {}
+    for row in rows:
+        step = row["step"]
+        times[step] = max(times.get(step, 0.0), row["step_ms"])
+        losses[step] = row["loss"]
     return ([times[step] for step in sorted(times)],
             [losses[step] for step in sorted(losses)])
 
 
-def numbers(times, losses, sent, steps):
+def phases(rows):
+    """Median milliseconds of each part of a step, over steps and ranks."""
+    measured = [row for row in rows if row["step"] >= WARMUP_STEPS] or rows
+    return {name: statistics.median(row[name] for row in measured)
+            for name in measured[0] if name.endswith("_ms")}
+
+
+def numbers(times, losses, used, steps):
     if len(times) != steps:
         raise BenchError(f"train {steps} steps", f"{len(times)} steps",
                          "look at the records with egpu-report")
     return {"steps": steps, "finished_at": time.time(),
             "step_ms": statistics.median(times[WARMUP_STEPS:] or times),
-            "sent_bytes": sent / len(PCS),  # with start and end
+            **used,  # with start and end
             "step_times_ms": times, "losses": losses}

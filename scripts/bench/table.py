@@ -5,7 +5,7 @@ from bench.settings import (BATCH_PER_PC, LAST_STEPS, SHORT_STEPS,
                             WARMUP_STEPS)
 
 HEAD = ("Gbit/s", "codec", "egpu-train ms", "DDP ms", "DDP/ours",
-        "MB ours", "MB DDP", "DDP bucket")
+        "MB ours", "MB DDP", "CPU ms ours", "CPU ms DDP", "bucket")
 
 
 def spread(side):
@@ -18,7 +18,15 @@ def row(cell):
     return (f"{cell['gbit']:g}", cell["codec"], spread(ours), spread(ddp),
             f"{cell['ratio']:.3f}", f"{ours['step_bytes'] / 1e6:.2f}",
             f"{ddp['step_bytes'] / 1e6:.2f}",
+            f"{ours['step_cpu_ms']:.0f}", f"{ddp['step_cpu_ms']:.0f}",
             cell["best_ddp"].removeprefix("ddp ") + " MiB")
+
+
+def phases_line(cell):
+    parts = [f"{name.removesuffix('_ms')} {value:.1f}"
+             for name, value in cell["sides"]["ours"]["phases"].items()]
+    return (f"egpu-train, {cell['gbit']:g} Gbit/s, {cell['codec']}, ms: "
+            + ", ".join(parts))
 
 
 def aligned(rows):
@@ -39,6 +47,7 @@ def loss_line(loss):
 
 def text(result):
     lines = aligned([HEAD, *map(row, result["cells"])]) + [""]
+    lines += list(map(phases_line, result["cells"])) + [""]
     lines += list(map(loss_line, result["losses"]))
     steps = sorted({cell["steps"] for cell in result["cells"]})
     lines += [
@@ -51,7 +60,8 @@ def text(result):
         f"runs in turn, {', '.join(map(str, steps))} steps, the first "
         f"{WARMUP_STEPS} left out. MB: sent per PC and step by its interface, "
         "counted around a whole run,",
-        f"less a run of {SHORT_STEPS} steps."]
+        f"less a run of {SHORT_STEPS} steps. CPU: of the whole machine per "
+        "step, counted like MB. bucket: DDP's."]
     return "\n".join(lines)
 
 

@@ -23,6 +23,7 @@ def bench_ddp(*arguments):
 
 def run_of(step_ms, steps, sent):
     return {"step_ms": step_ms, "steps": steps, "sent_bytes": sent,
+            "cpu_ms": 2000 + 50 * steps, "phases": {"exposed_ms": step_ms},
             "losses": [2.0] * steps}
 
 
@@ -55,6 +56,7 @@ class Computed(unittest.TestCase):
         sides = self.cell()["sides"]
         self.assertEqual(sides["ours"]["step_bytes"], 25_000_000)
         self.assertEqual(sides["ddp 25"]["step_bytes"], 26_000_000)
+        self.assertEqual(sides["ours"]["step_cpu_ms"], 50)
 
     def test_table(self):
         loss = measure.end_of([2.0] * 180 + [1.0] * 20)
@@ -67,6 +69,7 @@ class Computed(unittest.TestCase):
         self.assertIn("20.0 [10.0-30.0]", text)
         self.assertIn("1.400", text)
         self.assertIn("25.00", text)
+        self.assertIn("exposed 20.0", text)
         self.assertIn("last 20 steps 1.0000 / 1.0000 (0.00% apart)", text)
 
     def test_slowest_rank_counts(self):
@@ -78,12 +81,13 @@ class Computed(unittest.TestCase):
                 path = pathlib.Path(folder) / f"rank-{rank:04}.jsonl"
                 path.write_text("".join(json.dumps(row) + "\n"
                                         for row in rows))
-            self.assertEqual(pair.read_records(folder),
-                             ([6.0, 7.0], [1.5, 1.5]))
+            rows = pair.read_records(folder)
+        self.assertEqual(pair.slowest(rows), ([6.0, 7.0], [1.5, 1.5]))
+        self.assertEqual(pair.phases(rows), {"step_ms": 5.5})
 
     def test_too_few_steps_are_refused(self):
         with self.assertRaisesRegex(pair.BenchError, "found: 2 steps"):
-            pair.numbers([1.0, 1.0], [2.0, 2.0], 0, 3)
+            pair.numbers([1.0, 1.0], [2.0, 2.0], {}, 3)
 
 
 class CommandLine(unittest.TestCase):
