@@ -18,16 +18,22 @@ namespace {
 
 using Message = std::vector<std::byte>;
 
-// Messages under way, by (sender, receiver, tag).
+// Messages under way, by (sender, receiver, tag), and which ranks have left.
 class Mailboxes {
  public:
+  explicit Mailboxes(int world_size)
+      : left_(static_cast<std::size_t>(world_size)) {}
+
+  // Everything below is called with this lock held.
+  std::unique_lock<std::mutex> lock() {
+    return std::unique_lock(mutex_);
+  }
+
   void put(int sender, int receiver, int tag, std::span<const std::byte> data) {
-    const std::lock_guard lock(mutex_);
     boxes_[{sender, receiver, tag}].emplace_back(data.begin(), data.end());
   }
 
   bool get(int sender, int receiver, int tag, Message& message) {
-    const std::lock_guard lock(mutex_);
     const auto box = boxes_.find({sender, receiver, tag});
     if (box == boxes_.end() || box->second.empty()) {
       return false;
@@ -37,15 +43,29 @@ class Mailboxes {
     return true;
   }
 
+  void leave(int rank) {
+    left_[static_cast<std::size_t>(rank)] = true;
+  }
+
+  bool has_left(int rank) const {
+    return left_[static_cast<std::size_t>(rank)];
+  }
+
  private:
   std::mutex mutex_;
   std::map<std::tuple<int, int, int>, std::deque<Message>> boxes_;
+  std::vector<bool> left_;
 };
 
 class ThreadTransport : public Transport {
  public:
   ThreadTransport(std::shared_ptr<Mailboxes> mail, int rank, int world_size)
       : mail_(std::move(mail)), rank_(rank), world_size_(world_size) {}
+
+  ~ThreadTransport() override {
+    const auto lock = mail_->lock();
+    mail_->leave(rank_);
+  }
 
   int rank() const override {
     return rank_;
@@ -57,6 +77,7 @@ class ThreadTransport : public Transport {
 
   RequestId start_send(int peer, int tag, std::span<const std::byte> data)
       override {
+    const auto lock = mail_->lock();
     mail_->put(rank_, peer, tag, data);
     counters_.sent += Bytes{data.size()};
     const RequestId id{next_id_++};
@@ -73,10 +94,13 @@ class ThreadTransport : public Transport {
 
   std::size_t progress() override {
     std::size_t finished = 0;
-    // In order of posting, so that messages of one tag keep their order.
+    // In order of posting and under one lock, so that messages of one tag keep
+    // their order.
+    const auto lock = mail_->lock();
     for (auto receive = waiting_.begin(); receive != waiting_.end();) {
       Message message;
       if (!mail_->get(receive->peer, rank_, receive->tag, message)) {
+        require_sender(*receive);
         ++receive;
         continue;
       }
@@ -108,6 +132,18 @@ class ThreadTransport : public Transport {
     std::span<std::byte> data;
   };
 
+  // A rank that ended will never send: without this its peers would hang.
+  void require_sender(const Receive& receive) const {
+    if (mail_->has_left(receive.peer)) {
+      throw Error(
+          ErrorKind::kRun,
+          fmt::format("a message from rank {}", receive.peer),
+          "that rank has ended",
+          "look for its own error",
+          {.host = {}, .rank = rank_, .path = {}, .line = 0, .column = 0});
+    }
+  }
+
   void deliver(const Receive& receive, const Message& message) {
     if (message.size() != receive.data.size()) {
       throw Error(
@@ -138,7 +174,7 @@ class ThreadTransport : public Transport {
 } // namespace
 
 std::vector<std::unique_ptr<Transport>> make_thread_transports(int world_size) {
-  const auto mail = std::make_shared<Mailboxes>();
+  const auto mail = std::make_shared<Mailboxes>(world_size);
   std::vector<std::unique_ptr<Transport>> transports;
   for (int rank = 0; rank < world_size; ++rank) {
     transports.push_back(

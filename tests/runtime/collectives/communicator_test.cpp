@@ -110,5 +110,18 @@ TEST(ThreadTransport, WrongLengthIsAnErrorThatNamesTheSender) {
   }
 }
 
+TEST(ThreadTransport, RankThatEndedIsAnErrorNotAHang) {
+  EXPECT_THROW(
+      run_thread_ranks(
+          3,
+          [](Communicator& communicator) {
+            if (communicator.rank() == 1) {
+              throw Error(ErrorKind::kRun, "train", "a failure", "mend it");
+            }
+            communicator.barrier();
+          }),
+      Error);
+}
+
 } // namespace
 } // namespace egpurun::runtime

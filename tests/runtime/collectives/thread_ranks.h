@@ -13,7 +13,8 @@
 namespace egpurun::runtime {
 
 // Runs `body` once per rank, each on a thread of its own with its own
-// communicator; rethrows the first rank's exception.
+// communicator. A rank that throws ends its peers too; the first exception by
+// rank is thrown again.
 inline void run_thread_ranks(
     int world_size,
     const std::function<void(Communicator&)>& body) {
