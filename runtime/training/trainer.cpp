@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <ctime>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -66,6 +67,17 @@ std::string fingerprint(const DatasetPair& data) {
       data.train.count,
       data.test.count,
       crc);
+}
+
+// The first weights, the same for the same seed. torch's default generator is
+// one for the process, which may hold several ranks.
+std::shared_ptr<Model> seeded_model(
+    const jobs::JobSpec& spec,
+    std::int64_t classes) {
+  static std::mutex generator_in_use;
+  const std::lock_guard lock(generator_in_use);
+  at::manual_seed(static_cast<std::uint64_t>(spec.job.seed));
+  return make_model(spec.model, spec.data.image_size, classes);
 }
 
 } // namespace
@@ -141,8 +153,7 @@ void Trainer::State::prepare() {
     total_steps = std::min(total_steps, spec.train.max_steps);
   }
   learning_rate_at(spec.train, 0, total_steps); // reports an unknown schedule
-  at::manual_seed(static_cast<std::uint64_t>(spec.job.seed));
-  model = make_model(spec.model, spec.data.image_size, data.train.classes);
+  model = seeded_model(spec, data.train.classes);
   model->to(device);
   model->train();
   optimizer = make_optimizer(model->parameters(), spec.train);

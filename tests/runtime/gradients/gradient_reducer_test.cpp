@@ -1,6 +1,7 @@
 #include "runtime/gradients/gradient_reducer.h"
 
 #include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -24,6 +24,7 @@ jobs::JobSpec small_job(const std::string& model) {
   spec.train.batch_size = 64;
   spec.train.epochs = 9;
   spec.train.max_steps = 50;
+  spec.train.learning_rate = 0.005;
   spec.train.evaluate_every_epochs = 0;
   spec.train.threads = 1;
   spec.train.device = "cpu";
