@@ -83,6 +83,7 @@ class MpiTransport : public Transport {
             &requests_[slot]),
         "send",
         rank_);
+    expected_bytes_[slot] = kNoLength;
     counters_.sent += Bytes{data.size()};
     return RequestId{slot};
   }
@@ -101,28 +102,34 @@ class MpiTransport : public Transport {
             &requests_[slot]),
         "receive",
         rank_);
+    expected_bytes_[slot] = static_cast<int>(data.size());
     counters_.received += Bytes{data.size()};
     return RequestId{slot};
   }
 
   std::size_t progress() override {
     finished_.resize(requests_.size());
+    statuses_.resize(requests_.size());
     int count = 0;
-    check_mpi(
-        MPI_Testsome(
-            static_cast<int>(requests_.size()),
-            requests_.data(),
-            &count,
-            finished_.data(),
-            MPI_STATUSES_IGNORE),
-        "exchange data",
-        rank_);
+    const int code = MPI_Testsome(
+        static_cast<int>(requests_.size()),
+        requests_.data(),
+        &count,
+        finished_.data(),
+        statuses_.data());
+    if (code != MPI_ERR_IN_STATUS) {
+      check_mpi(code, "exchange data", rank_);
+    }
     if (count == MPI_UNDEFINED) {
       return 0; // no active request
     }
-    for (int i = 0; i < count; ++i) {
-      const int slot = finished_[static_cast<std::size_t>(i)];
-      states_[static_cast<std::size_t>(slot)] = SlotState::kDone;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      const auto slot = static_cast<std::size_t>(finished_[i]);
+      if (code == MPI_ERR_IN_STATUS) {
+        check_mpi(statuses_[i].MPI_ERROR, "exchange data", rank_);
+      }
+      check_length(statuses_[i], expected_bytes_[slot]);
+      states_[slot] = SlotState::kDone;
     }
     return static_cast<std::size_t>(count);
   }
@@ -142,6 +149,8 @@ class MpiTransport : public Transport {
   }
 
  private:
+  static constexpr int kNoLength = -1; // a send has none to check
+
   enum class SlotState : std::uint8_t {
     kFree,
     kActive,
@@ -160,9 +169,30 @@ class MpiTransport : public Transport {
     return static_cast<int>(bytes);
   }
 
+  // A message shorter than its buffer would leave old bytes in a sum.
+  void check_length(const MPI_Status& status, int expected) const {
+    int bytes = 0;
+    if (expected == kNoLength) {
+      return;
+    }
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    if (bytes != expected) {
+      throw Error(
+          ErrorKind::kRun,
+          fmt::format(
+              "a message of {} bytes from rank {}",
+              expected,
+              status.MPI_SOURCE),
+          fmt::format("one of {} bytes came", bytes),
+          "all ranks must run the same job file and version",
+          {.host = {}, .rank = rank_, .path = {}, .line = 0, .column = 0});
+    }
+  }
+
   std::uint32_t free_slot() {
     if (free_slots_.empty()) {
       requests_.push_back(MPI_REQUEST_NULL);
+      expected_bytes_.push_back(kNoLength);
       states_.push_back(SlotState::kActive);
       return static_cast<std::uint32_t>(requests_.size() - 1);
     }
@@ -178,7 +208,9 @@ class MpiTransport : public Transport {
   std::vector<MPI_Request> requests_;
   std::vector<SlotState> states_;
   std::vector<std::uint32_t> free_slots_;
+  std::vector<int> expected_bytes_; // of a receive
   std::vector<int> finished_;
+  std::vector<MPI_Status> statuses_;
   TransportCounters counters_;
 };
 
