@@ -49,9 +49,8 @@ struct GradientReducer::State {
     at::Tensor sum; // reduced gradients, flat, in host memory
     at::Tensor device_sum; // the same on the parameters' device
     std::unique_ptr<ShardedAllReduce> all_reduce;
-    std::size_t tensors = 0;
+    std::vector<std::size_t> parameters;
     std::size_t missing = 0; // gradients not yet there in this step
-    bool started = false;
   };
   // Where one parameter's gradient lives.
   struct Place {
@@ -78,6 +77,7 @@ struct GradientReducer::State {
       const jobs::Bucket& plan,
       const std::vector<std::size_t>& ready_order);
   void take_gradient(std::size_t parameter);
+  void fill_missing();
   void count_down(Place& place);
 };
 
@@ -117,10 +117,10 @@ void GradientReducer::State::make_bucket(
       static_cast<int>(2 * buckets.size()),
       floats_of(bucket.input),
       floats_of(bucket.sum));
-  bucket.tensors = plan.tensors.size();
   std::int64_t offset = 0;
   for (const std::size_t ready : plan.tensors) {
     const at::Tensor& parameter = parameters[ready_order[ready]];
+    bucket.parameters.push_back(ready_order[ready]);
     const std::int64_t count = parameter.numel();
     Place& place = places[ready_order[ready]];
     place.bucket = buckets.size();
@@ -150,13 +150,24 @@ void GradientReducer::State::take_gradient(std::size_t parameter) {
   count_down(place);
 }
 
+void GradientReducer::State::fill_missing() {
+  const c10::NoGradGuard no_grad;
+  const std::lock_guard lock(mutex);
+  expects_gradients = false;
+  for (Place& place : places) {
+    if (!place.filled) {
+      place.input.zero_();
+      count_down(place);
+    }
+  }
+}
+
 void GradientReducer::State::count_down(Place& place) {
   if (std::exchange(place.filled, true)) {
     return;
   }
   OpenBucket& bucket = buckets[place.bucket];
   if (--bucket.missing == 0) {
-    bucket.started = true;
     communicator->start(*bucket.all_reduce);
   }
 }
@@ -200,8 +211,7 @@ void GradientReducer::begin_step(double weight) {
   state.weight = weight;
   state.expects_gradients = true;
   for (State::OpenBucket& bucket : state.buckets) {
-    bucket.missing = bucket.tensors;
-    bucket.started = false;
+    bucket.missing = bucket.parameters.size();
   }
   for (std::size_t i = 0; i < state.places.size(); ++i) {
     state.places[i].filled = false;
@@ -209,27 +219,22 @@ void GradientReducer::begin_step(double weight) {
   }
 }
 
-void GradientReducer::finish_step() {
+void GradientReducer::finish_step(const std::function<void()>& use) {
   State& state = *state_;
-  const c10::NoGradGuard no_grad;
-  {
-    const std::lock_guard lock(state.mutex);
-    state.expects_gradients = false;
-    for (State::Place& place : state.places) {
-      if (!place.filled) {
-        place.input.zero_();
-        state.count_down(place);
-      }
-    }
-  }
+  state.fill_missing();
   for (State::OpenBucket& bucket : state.buckets) {
     state.communicator->wait(*bucket.all_reduce);
+    const c10::NoGradGuard no_grad;
     if (!bucket.device_sum.is_same(bucket.sum)) {
       bucket.device_sum.copy_(bucket.sum);
     }
-  }
-  for (std::size_t i = 0; i < state.places.size(); ++i) {
-    state.parameters[i].mutable_grad() = state.places[i].gradient;
+    for (const std::size_t i : bucket.parameters) {
+      state.parameters[i].mutable_grad() = state.places[i].gradient;
+    }
+    use();
+    for (const std::size_t i : bucket.parameters) {
+      state.parameters[i].mutable_grad().reset();
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -15,8 +16,7 @@ namespace egpurun::runtime {
 //
 // A hook behind each parameter's gradient accumulator copies the gradient,
 // times this rank's weight, into its bucket; a full bucket is handed to the
-// communication thread. After finish_step() every parameter's .grad is a view
-// of the reduced bucket and has the same bits on all ranks.
+// communication thread. Reduced gradients have the same bits on all ranks.
 // All ranks must pass the same parameters in the same order, float32 only
 // (else Error). One step at a time; not thread safe.
 class GradientReducer {
@@ -32,9 +32,11 @@ class GradientReducer {
   // Before backward. `weight` is this rank's share of the step's samples, 0 to
   // 1; the weights of all ranks add up to 1.
   void begin_step(double weight);
-  // After backward: parameters that got no gradient count as zero; waits until
-  // all buckets are reduced. Throws what the communication thread threw.
-  void finish_step();
+  // After backward: parameters that got no gradient count as zero. Waits for
+  // one bucket after the other and calls `use` for each while later ones are
+  // still under way; only that bucket's parameters have a .grad then, a view of
+  // the reduced bucket. Throws what the communication thread threw.
+  void finish_step(const std::function<void()>& use);
 
   Bytes gradient_bytes() const; // of one step, uncompressed
   int bucket_count() const;

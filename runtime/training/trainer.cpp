@@ -130,6 +130,7 @@ struct Trainer::State {
       jobs::StepRecord& record);
   void start_loss_exchange(double loss, std::int64_t samples);
   double finish_loss_exchange(std::int64_t global_samples);
+  void update_parameters(jobs::StepRecord& record);
   void after_step(const jobs::StepRecord& record);
   void evaluate_now(std::int64_t epoch);
   void check_parameters();
@@ -299,6 +300,24 @@ double Trainer::State::finish_loss_exchange(std::int64_t global_samples) {
   return sum / static_cast<double>(global_samples);
 }
 
+// The optimizer works on one bucket while later ones are still under way.
+void Trainer::State::update_parameters(jobs::StepRecord& record) {
+  LapClock clock;
+  set_learning_rate(*optimizer, record.learning_rate);
+  if (reducer == nullptr) {
+    optimizer->step();
+    record.optimizer_time = clock.lap();
+    return;
+  }
+  reducer->finish_step([&] {
+    record.exposed_time += clock.lap();
+    optimizer->step();
+    record.optimizer_time += clock.lap();
+  });
+  record.gradient_bytes = reducer->gradient_bytes();
+  record.buckets = reducer->bucket_count();
+}
+
 jobs::StepRecord Trainer::State::train_step() {
   const Seconds busy_before = communicator.busy_time();
   const TransportCounters before = communicator.counters();
@@ -327,17 +346,10 @@ jobs::StepRecord Trainer::State::train_step() {
         static_cast<double>(record.global_samples));
   }
   train_on(indices, record);
+  update_parameters(record);
   LapClock clock;
-  if (reducer != nullptr) {
-    reducer->finish_step();
-    record.gradient_bytes = reducer->gradient_bytes();
-    record.buckets = reducer->bucket_count();
-  }
   record.loss = finish_loss_exchange(record.global_samples);
-  record.exposed_time = clock.lap();
-  set_learning_rate(*optimizer, record.learning_rate);
-  optimizer->step();
-  record.optimizer_time = clock.lap();
+  record.exposed_time += clock.lap();
 
   record.step_time = whole.lap();
   record.communication_time = communicator.busy_time() - busy_before;

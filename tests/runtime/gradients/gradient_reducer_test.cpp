@@ -21,6 +21,25 @@ at::Tensor leaf(std::initializer_list<std::int64_t> shape, double value) {
       .requires_grad_(true);
 }
 
+// The reduced gradients of all parameters, by parameter.
+std::vector<at::Tensor> finish(
+    GradientReducer& reducer,
+    const std::vector<at::Tensor>& parameters) {
+  std::vector<at::Tensor> gradients(parameters.size());
+  reducer.finish_step([&] {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].grad().defined()) {
+        EXPECT_FALSE(gradients[i].defined()) << "given twice";
+        gradients[i] = parameters[i].grad().clone();
+      }
+    }
+  });
+  for (const at::Tensor& gradient : gradients) {
+    EXPECT_TRUE(gradient.defined());
+  }
+  return gradients;
+}
+
 // loss = sum(a) * x + sum(b * b) / 2: gradients x and b.
 at::Tensor loss_of(const std::vector<at::Tensor>& parameters, double x) {
   return parameters[0].sum() * x + (parameters[1] * parameters[1]).sum() / 2;
@@ -36,11 +55,10 @@ TEST(GradientReducer, WeightsMakeTheMeanOverAllSamples) {
     for (int step = 0; step < 3; ++step) {
       reducer.begin_step(weights[rank]);
       loss_of(parameters, rank + step).backward();
-      reducer.finish_step();
+      const auto gradients = finish(reducer, parameters);
       // 0.5 * step + 0.25 * (1 + step) + 0.25 * (2 + step)
-      EXPECT_TRUE(
-          at::allclose(parameters[0].grad(), at::full({5, 7}, 0.75 + step)));
-      EXPECT_TRUE(at::allclose(parameters[1].grad(), at::full({300}, 2.0)));
+      EXPECT_TRUE(at::allclose(gradients[0], at::full({5, 7}, 0.75 + step)));
+      EXPECT_TRUE(at::allclose(gradients[1], at::full({300}, 2.0)));
     }
   });
 }
@@ -55,9 +73,9 @@ TEST(GradientReducer, RankWithoutSamplesCountsAsZero) {
     if (!idle) {
       loss_of(parameters, 3).backward();
     }
-    reducer.finish_step();
-    EXPECT_TRUE(at::equal(parameters[0].grad(), at::full({4}, 3.0)));
-    EXPECT_TRUE(at::equal(parameters[1].grad(), at::full({4}, 2.0)));
+    const auto gradients = finish(reducer, parameters);
+    EXPECT_TRUE(at::equal(gradients[0], at::full({4}, 3.0)));
+    EXPECT_TRUE(at::equal(gradients[1], at::full({4}, 2.0)));
   });
 }
 
@@ -72,9 +90,9 @@ TEST(GradientReducer, ParameterUnusedOnOneRankStillAgrees) {
     } else {
       loss_of(parameters, 0).backward();
     }
-    reducer.finish_step();
-    EXPECT_TRUE(at::equal(parameters[0].grad(), at::full({4}, 4.0)));
-    EXPECT_TRUE(at::equal(parameters[1].grad(), at::full({4}, 1.0)));
+    const auto gradients = finish(reducer, parameters);
+    EXPECT_TRUE(at::equal(gradients[0], at::full({4}, 4.0)));
+    EXPECT_TRUE(at::equal(gradients[1], at::full({4}, 1.0)));
   });
 }
 
