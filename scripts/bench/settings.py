@@ -6,7 +6,9 @@ SOURCE = os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BATCH_PER_PC = 32
 HIDDEN_UNITS, HIDDEN_LAYERS, IMAGE_SIZE = 1024, 6, 32  # 6 307 850 parameters
-LEARNING_RATE, MOMENTUM = 0.02, 0.9
+# At 0.02 this net amplifies fp16's rounding: single losses after 200 steps then
+# differ by percents (the mean of 20 by 0.2 %), between any two fp16 reductions.
+LEARNING_RATE, MOMENTUM = 0.01, 0.9
 WARMUP_STEPS = 3  # left out of the times
 SHORT_STEPS = 3  # the run whose bytes are subtracted
 LOSS_STEPS, LOSS_GBIT = 200, 10.0
