@@ -1,83 +1,30 @@
 #include "runtime/training/trainer.h"
 
-#include <ATen/Context.h>
-#include <ATen/Functions.h>
-#include <ATen/Parallel.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <array>
 #include <chrono>
 #include <ctime>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "jobs/record/record_writer.h"
 #include "runtime/checkpoints/checkpoint_folder.h"
-#include "runtime/codecs/codec_table.h"
-#include "runtime/collectives/control.h"
-#include "runtime/collectives/number_all_gather.h"
-#include "runtime/data/batch.h"
-#include "runtime/data/dataset_table.h"
-#include "runtime/data/random_numbers.h"
-#include "runtime/data/sampler.h"
-#include "runtime/gradients/gradient_reducer.h"
-#include "runtime/models/model_table.h"
 #include "runtime/training/agreement.h"
 #include "runtime/training/device_choice.h"
 #include "runtime/training/evaluation.h"
-#include "runtime/training/learning_rate.h"
-#include "runtime/training/optimizer_table.h"
 #include "runtime/training/saved_state.h"
 #include "runtime/training/tensor_broadcast.h"
+#include "runtime/training/train_step.h"
+#include "runtime/training/training_job.h"
 
 namespace egpurun::runtime {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// Time since the last call, for the parts of a step.
-class LapClock {
- public:
-  Seconds lap() {
-    const auto now = Clock::now();
-    return Seconds(now - std::exchange(last_, now));
-  }
-
- private:
-  Clock::time_point last_ = Clock::now();
-};
-
 std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
-
-// What must be the same on all PCs for the job to make sense.
-std::string fingerprint(const DatasetPair& data) {
-  uLong crc = crc32(0, nullptr, 0);
-  for (const ImageDataset* part : {&data.train, &data.test}) {
-    crc = crc32_z(crc, part->pixels.data(), part->pixels.size());
-    crc = crc32_z(crc, part->labels.data(), part->labels.size());
-  }
-  return fmt::format(
-      "{} + {} samples with checksum {:08x}",
-      data.train.count,
-      data.test.count,
-      crc);
-}
-
-// The first weights, the same for the same seed. torch's default generator is
-// one for the process, which may hold several ranks.
-std::shared_ptr<Model> seeded_model(
-    const jobs::JobSpec& spec,
-    std::int64_t classes) {
-  static std::mutex generator_in_use;
-  const std::lock_guard lock(generator_in_use);
-  at::manual_seed(static_cast<std::uint64_t>(spec.job.seed));
-  return make_model(spec.model, spec.data.image_size, classes);
 }
 
 } // namespace
@@ -98,25 +45,15 @@ struct Trainer::State {
   Communicator& communicator;
   TrainObserver* observer;
 
-  at::Device device{at::kCPU};
-  DatasetPair data;
-  std::optional<ShardedSampler> sampler;
-  std::shared_ptr<Model> model;
-  std::unique_ptr<torch::optim::Optimizer> optimizer;
-  std::unique_ptr<Codec> codec;
-  std::unique_ptr<GradientReducer> reducer; // null with one rank
+  std::optional<TrainingJob> job; // once prepared
+  std::optional<TrainStep> train_step;
   std::optional<CheckpointFolder> checkpoints; // rank 0 only
   std::optional<jobs::RecordWriter> records;
-  NumberAllGather losses{kLossTag, 1};
-  std::int64_t total_steps = 0;
   std::int64_t step = 0; // steps done
   std::string note; // for the observer, once it may hear it
 
   bool is_root() const {
     return identity.rank == 0;
-  }
-  std::int64_t epoch_of(std::int64_t a_step) const {
-    return a_step / sampler->steps_per_epoch();
   }
 
   void prepare();
@@ -124,13 +61,6 @@ struct Trainer::State {
   std::optional<NamedTensors> resume();
   void synchronize_start();
   void announce();
-  jobs::StepRecord train_step();
-  void train_on(
-      const std::vector<std::int64_t>& indices,
-      jobs::StepRecord& record);
-  void start_loss_exchange(double loss, std::int64_t samples);
-  double finish_loss_exchange(std::int64_t global_samples);
-  void update_parameters(jobs::StepRecord& record);
   void after_step(const jobs::StepRecord& record);
   void evaluate_now(std::int64_t epoch);
   void check_parameters();
@@ -138,38 +68,8 @@ struct Trainer::State {
 };
 
 void Trainer::State::prepare() {
-  device = choose_device(spec.train, identity);
-  at::set_num_threads(choose_threads(spec.train, identity));
-  check_batch_size(spec.train.batch_size, identity.world_size);
-  data = load_dataset(spec.data);
-  sampler.emplace(
-      data.train.count,
-      spec.train.batch_size,
-      identity.world_size,
-      identity.rank,
-      static_cast<std::uint64_t>(spec.job.seed),
-      spec.data.shuffle);
-  total_steps = spec.train.epochs * sampler->steps_per_epoch();
-  if (spec.train.max_steps > 0) {
-    total_steps = std::min(total_steps, spec.train.max_steps);
-  }
-  learning_rate_at(spec.train, 0, total_steps); // reports an unknown schedule
-  model = seeded_model(spec, data.train.classes);
-  model->to(device);
-  model->train();
-  optimizer = make_optimizer(model->parameters(), spec.train);
-  codec = make_codec(spec.gradients.codec);
-  if (identity.world_size > 1) {
-    reducer = std::make_unique<GradientReducer>(
-        model->parameters(),
-        *codec,
-        communicator,
-        jobs::BucketLimits{
-            .first = Bytes{static_cast<std::uint64_t>(
-                spec.gradients.first_bucket_kib * 1024)},
-            .others = Bytes{
-                static_cast<std::uint64_t>(spec.gradients.bucket_kib * 1024)}});
-  }
+  job.emplace(prepare_training(spec, identity));
+  train_step.emplace(spec, identity, communicator, *job);
   if (is_root() && !spec.checkpoint.folder.empty()) {
     checkpoints.emplace(spec.checkpoint.folder, spec.checkpoint.keep);
   }
@@ -209,10 +109,10 @@ std::optional<NamedTensors> Trainer::State::resume() {
 
 NamedTensors Trainer::State::starting_tensors() {
   if (std::optional<NamedTensors> saved = resume()) {
-    load_state(*saved, *model, *optimizer);
+    load_state(*saved, *job->model, *job->optimizer);
     return *saved;
   }
-  return model_state(*model);
+  return model_state(*job->model);
 }
 
 void Trainer::State::synchronize_start() {
@@ -226,21 +126,21 @@ void Trainer::State::synchronize_start() {
   tensors = broadcast_tensors(communicator, tensors);
   prepare_together(communicator, identity, [&] {
     if (!is_root()) {
-      load_state(tensors, *model, *optimizer);
+      load_state(tensors, *job->model, *job->optimizer);
     }
   });
 }
 
 void Trainer::State::announce() {
   std::int64_t parameters = 0;
-  for (const at::Tensor& parameter : model->parameters()) {
+  for (const at::Tensor& parameter : job->model->parameters()) {
     parameters += parameter.numel();
   }
   const jobs::RunRecord run{
       .job_name = spec.job.name,
       .model = spec.model.name,
       .codec = spec.gradients.codec,
-      .device = format_device(device),
+      .device = format_device(job->device),
       .host = identity.host,
       .rank = identity.rank,
       .world_size = identity.world_size,
@@ -253,111 +153,11 @@ void Trainer::State::announce() {
     records->write(run);
   }
   if (observer != nullptr) {
-    observer->on_start(run, total_steps);
+    observer->on_start(run, job->total_steps);
     if (!note.empty()) {
       observer->on_note(note);
     }
   }
-}
-
-// Forward and backward over this rank's samples; starts the loss exchange.
-void Trainer::State::train_on(
-    const std::vector<std::int64_t>& indices,
-    jobs::StepRecord& record) {
-  LapClock clock;
-  const Batch batch = make_batch(data.train, indices, spec.data.image_size);
-  const at::Tensor images = batch.images.to(device);
-  const at::Tensor labels = batch.labels.to(device);
-  record.data_time = clock.lap();
-  if (indices.empty()) {
-    start_loss_exchange(0, 0);
-    return;
-  }
-  const at::Tensor loss =
-      at::cross_entropy_loss(model->forward(images), labels);
-  start_loss_exchange(loss.item<double>(), record.samples);
-  record.forward_time = clock.lap();
-  if (reducer == nullptr) {
-    optimizer->zero_grad();
-  }
-  loss.backward();
-  record.backward_time = clock.lap();
-}
-
-// The losses travel while backward runs.
-void Trainer::State::start_loss_exchange(double loss, std::int64_t samples) {
-  losses.set(std::array{loss * static_cast<double>(samples)});
-  communicator.start(losses);
-}
-
-// Mean over all ranks' samples; the same bits on every rank.
-double Trainer::State::finish_loss_exchange(std::int64_t global_samples) {
-  communicator.wait(losses);
-  double sum = 0;
-  for (int rank = 0; rank < identity.world_size; ++rank) {
-    sum += losses.of_rank(rank)[0];
-  }
-  return sum / static_cast<double>(global_samples);
-}
-
-// The optimizer works on one bucket while later ones are still under way.
-void Trainer::State::update_parameters(jobs::StepRecord& record) {
-  LapClock clock;
-  set_learning_rate(*optimizer, record.learning_rate);
-  if (reducer == nullptr) {
-    optimizer->step();
-    record.optimizer_time = clock.lap();
-    return;
-  }
-  reducer->finish_step([&] {
-    record.exposed_time += clock.lap();
-    optimizer->step();
-    record.optimizer_time += clock.lap();
-  });
-  record.gradient_bytes = reducer->gradient_bytes();
-  record.buckets = reducer->bucket_count();
-}
-
-jobs::StepRecord Trainer::State::train_step() {
-  const Seconds busy_before = communicator.busy_time();
-  const TransportCounters before = communicator.counters();
-  LapClock whole;
-  const std::int64_t epoch = epoch_of(step);
-  const std::int64_t step_in_epoch = step % sampler->steps_per_epoch();
-  const std::vector<std::int64_t> indices =
-      sampler->indices(epoch, step_in_epoch);
-  jobs::StepRecord record;
-  record.epoch = epoch;
-  record.step = step;
-  record.samples = static_cast<std::int64_t>(indices.size());
-  record.global_samples = sampler->global_count(step_in_epoch);
-  record.learning_rate = learning_rate_at(spec.train, step, total_steps);
-  // Every step is seeded anew: a resumed run draws the same dropout masks as
-  // one that never stopped, without any generator state in the checkpoint.
-  at::manual_seed(stream_seed(
-      stream_seed(
-          static_cast<std::uint64_t>(spec.job.seed),
-          static_cast<std::uint64_t>(step)),
-      static_cast<std::uint64_t>(identity.rank)));
-
-  if (reducer != nullptr) {
-    reducer->begin_step(
-        static_cast<double>(record.samples) /
-        static_cast<double>(record.global_samples));
-  }
-  train_on(indices, record);
-  update_parameters(record);
-  LapClock clock;
-  record.loss = finish_loss_exchange(record.global_samples);
-  record.exposed_time += clock.lap();
-
-  record.step_time = whole.lap();
-  record.communication_time = communicator.busy_time() - busy_before;
-  const TransportCounters after = communicator.counters();
-  record.sent_bytes = Bytes{after.sent.count - before.sent.count};
-  record.received_bytes = Bytes{after.received.count - before.received.count};
-  ++step;
-  return record;
 }
 
 void Trainer::State::after_step(const jobs::StepRecord& record) {
@@ -367,8 +167,8 @@ void Trainer::State::after_step(const jobs::StepRecord& record) {
   if (observer != nullptr) {
     observer->on_step(record);
   }
-  const bool last = step == total_steps;
-  const bool epoch_ends = step % sampler->steps_per_epoch() == 0;
+  const bool last = step == job->total_steps;
+  const bool epoch_ends = step % job->sampler.steps_per_epoch() == 0;
   const std::int64_t epochs_done = record.epoch + 1;
   const auto due = [&](std::int64_t every, std::int64_t count) {
     return every > 0 && count % every == 0;
@@ -386,7 +186,7 @@ void Trainer::State::after_step(const jobs::StepRecord& record) {
 // Ranks that drift apart would go on training without any other sign.
 void Trainer::State::check_parameters() {
   uLong crc = crc32(0, nullptr, 0);
-  for (const at::Tensor& parameter : model->parameters()) {
+  for (const at::Tensor& parameter : job->model->parameters()) {
     const at::Tensor host = parameter.detach().cpu().contiguous();
     crc =
         crc32_z(crc, static_cast<const Bytef*>(host.data_ptr()), host.nbytes());
@@ -400,18 +200,22 @@ void Trainer::State::check_parameters() {
 }
 
 void Trainer::State::evaluate_now(std::int64_t epoch) {
-  LapClock clock;
+  const auto begin = std::chrono::steady_clock::now();
   check_parameters();
-  synchronize_buffers(*model, communicator);
-  const EvaluationResult result =
-      evaluate(*model, data.test, spec.data.image_size, device, communicator);
+  synchronize_buffers(*job->model, communicator);
+  const EvaluationResult result = evaluate(
+      *job->model,
+      job->data.test,
+      spec.data.image_size,
+      job->device,
+      communicator);
   const jobs::EvaluationRecord record{
       .epoch = epoch,
       .step = step,
       .loss = result.loss,
       .accuracy = result.accuracy,
       .samples = result.samples,
-      .time = clock.lap()};
+      .time = std::chrono::steady_clock::now() - begin};
   if (is_root() && records) {
     records->write(record);
   }
@@ -425,9 +229,10 @@ void Trainer::State::save() {
     return;
   }
   check_parameters();
-  synchronize_buffers(*model, communicator);
+  synchronize_buffers(*job->model, communicator);
   if (is_root()) {
-    checkpoints->save(step, make_checkpoint(spec, *model, *optimizer, step));
+    checkpoints->save(
+        step, make_checkpoint(spec, *job->model, *job->optimizer, step));
   }
 }
 
@@ -441,7 +246,7 @@ Trainer::Trainer(
 Trainer::~Trainer() = default;
 
 const Model& Trainer::model() const {
-  return *state_->model;
+  return *state_->job->model;
 }
 
 void Trainer::run() {
@@ -452,18 +257,18 @@ void Trainer::run() {
       state.communicator,
       state.identity,
       "all PCs to hold the same data",
-      fingerprint(state.data),
+      data_fingerprint(state.job->data),
       "copy data.folder from one PC to all others");
   state.synchronize_start();
   state.announce();
-  if (state.step >= state.total_steps && state.observer != nullptr) {
+  if (state.step >= state.job->total_steps && state.observer != nullptr) {
     state.observer->on_note(fmt::format(
         "nothing to train: step {} of {} is done",
         state.step,
-        state.total_steps));
+        state.job->total_steps));
   }
-  while (state.step < state.total_steps) {
-    state.after_step(state.train_step());
+  while (state.step < state.job->total_steps) {
+    state.after_step(state.train_step->run(state.step++));
   }
 }
 
