@@ -1,5 +1,8 @@
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <system_error>
+#include <tuple>
 
 #include "launcher/options/command_line.h"
 #include "launcher/options/help_text.h"
@@ -13,6 +16,30 @@ using namespace egpurun::launcher;
 
 void print(std::FILE* stream, const std::string& text) {
   std::fputs(text.c_str(), stream);
+}
+
+int finish_printing() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw egpurun::Error(
+        egpurun::ErrorKind::kEnvironment,
+        "print to standard output",
+        "it takes no more",
+        "free space there, or print to a terminal");
+  }
+  return 0;
+}
+
+// mpirun does not even tell its version without one.
+void require_working_folder() {
+  std::error_code failure;
+  std::ignore = std::filesystem::current_path(failure);
+  if (failure) {
+    throw egpurun::Error(
+        egpurun::ErrorKind::kEnvironment,
+        "start a job from the current folder",
+        failure.message(),
+        "it was removed or may not be read: change to another folder");
+  }
 }
 
 // Under mpirun's names we must look like mpirun to scripts that ask.
@@ -39,17 +66,18 @@ int run(const Words& words, bool as_mpirun) {
   // Help must be there on a PC without Open MPI too.
   if (!as_mpirun && (words == Words{"--help"} || words == Words{"-h"})) {
     print(stdout, format_help());
-    return 0;
+    return finish_printing();
   }
   const bool asks_version = words == Words{"--version"} || words == Words{"-V"};
   if (asks_version && !as_mpirun) {
     print(stdout, "egpurun " EGPU_VERSION "\n");
     std::fflush(stdout);
   }
+  require_working_folder();
   const auto mpirun = find_mpirun();
   if (asks_version && !as_mpirun) {
     print(stdout, mpirun.version_line + "\n");
-    return 0;
+    return finish_printing();
   }
   const auto line = parse(words, mpirun.version);
   Words direct{mpirun.name};
@@ -62,7 +90,7 @@ int run(const Words& words, bool as_mpirun) {
   const auto launch = prepare_launch(line, mpirun);
   if (has_option(line, OptionRole::kDryRun)) {
     print(stdout, format_dry_run(launch));
-    return 0;
+    return finish_printing();
   }
   if (has_option(line, OptionRole::kExplain)) {
     print(stderr, "egpurun:\n" + format_reasons(launch));

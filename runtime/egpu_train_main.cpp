@@ -1,5 +1,6 @@
 // egpu-train: one rank of a training job.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "jobs/spec/job_file.h"
 #include "runtime/codecs/codec_table.h"
 #include "runtime/collectives/communicator.h"
+#include "runtime/collectives/control.h"
 #include "runtime/data/dataset_table.h"
 #include "runtime/models/model_table.h"
 #include "runtime/training/agreement.h"
@@ -24,6 +26,7 @@
 #include "runtime/training/start_export.h"
 #include "runtime/training/tensor_broadcast.h"
 #include "runtime/training/trainer.h"
+#include "runtime/transport/lockstep_transport.h"
 #include "runtime/transport/mpi_transport.h"
 #include "runtime/transport/thread_transport.h"
 
@@ -65,6 +68,49 @@ runtime::ProgressStyle progress_style(const std::string& word) {
                           : runtime::ProgressStyle::kQuiet;
 }
 
+// A file opened later must not take the number of a closed standard stream:
+// progress would be printed into it. Writing to these fails, as to closed ones.
+void hold_standard_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0) {
+      return;
+    }
+  }
+}
+
+int finish_printing() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw Error(
+        ErrorKind::kEnvironment,
+        "print to standard output",
+        "it takes no more",
+        "free space there, or print to a terminal");
+  }
+  return 0;
+}
+
+// An egpu-train of another MPI than mpirun's would be alone in its world and
+// train on its share of the samples only.
+void require_all_ranks(
+    const runtime::RankIdentity& identity,
+    const runtime::Communicator& communicator) {
+  if (communicator.rank() != identity.rank ||
+      communicator.world_size() != identity.world_size) {
+    throw Error(
+        ErrorKind::kEnvironment,
+        fmt::format(
+            "join the job as rank {} of {}",
+            identity.rank,
+            identity.world_size),
+        fmt::format(
+            "MPI made it rank {} of {}",
+            communicator.rank(),
+            communicator.world_size()),
+        "start it with the mpirun of the Open MPI it was built with; without "
+        "mpirun, unset the variables OMPI_COMM_WORLD_...");
+  }
+}
+
 // Only rank 0's PC needs the job file.
 jobs::JobSpec read_job(
     const std::string& path,
@@ -84,6 +130,7 @@ void train(
     const std::string& job_path,
     const runtime::RankIdentity& identity,
     runtime::Communicator& communicator) {
+  require_all_ranks(identity, communicator);
   runtime::require_equal(
       communicator,
       identity,
@@ -101,7 +148,12 @@ void train(
 
 std::unique_ptr<runtime::Transport> make_transport(bool under_mpirun) {
   if (under_mpirun) {
-    return runtime::make_mpi_transport();
+    const char* w = std::getenv("XW");
+    return runtime::make_lockstep_transport(
+        runtime::make_mpi_transport(),
+        runtime::kMaxOperationTag,
+        Bytes{w ? std::stoul(w) * 1024 : 1024 * 1024},
+        Seconds(0.05));
   }
   return std::move(runtime::make_thread_transports(1).front());
 }
@@ -185,19 +237,19 @@ int run(int argc, char** argv) {
                  "Trains the job on this PC alone, or as one rank when started "
                  "by egpurun or mpirun.\n\n"
               << visible;
-    return 0;
+    return finish_printing();
   }
   if (chosen.count("version") != 0) {
     fmt::print("egpu-train {}\n", EGPU_VERSION);
-    return 0;
+    return finish_printing();
   }
   if (chosen.count("print-defaults") != 0) {
     fmt::print("{}", jobs::default_job_text());
-    return 0;
+    return finish_printing();
   }
   if (chosen.count("list") != 0) {
     print_names();
-    return 0;
+    return finish_printing();
   }
   if (chosen.count("job") == 0) {
     throw Error(
@@ -219,6 +271,7 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+  hold_standard_streams();
   try {
     return run(argc, argv);
   } catch (const Error& error) {

@@ -221,6 +221,14 @@ toml::source_position position_of(
 }
 
 toml::table parse_toml(std::string_view text, const std::string& path) {
+  constexpr int kMostDots = 200; // on a line; a job file needs a few
+  if (const int line = line_of_deep_name(text, kMostDots); line > 0) {
+    throw_first(
+        {{{static_cast<toml::source_index>(line), 1},
+          "a name of too many dotted parts",
+          "write a section as [name] and a key as name = value"}},
+        path);
+  }
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& error) {

@@ -78,15 +78,15 @@ CheckpointLayout layout_of(
 // Reads a checkpoint from front to back and sums up its CRC-32.
 class CheckpointReader {
  public:
-  explicit CheckpointReader(const std::filesystem::path& path)
-      : path_(path), file_(std::fopen(path.c_str(), "rbe"), std::fclose) {
-    if (!file_) {
-      throw file_error("cannot read the checkpoint", path, errno);
-    }
-    std::error_code error;
+  explicit CheckpointReader(const std::filesystem::path& path) : path_(path) {
+    std::error_code error; // also for a pipe, which would be opened for ever
     size_ = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
     if (error) {
       throw file_error("cannot read the checkpoint", path, error.value());
+    }
+    file_.reset(std::fopen(path.c_str(), "rbe"));
+    if (!file_) {
+      throw file_error("cannot read the checkpoint", path, errno);
     }
   }
 
@@ -119,7 +119,7 @@ class CheckpointReader {
 
  private:
   std::filesystem::path path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
   std::int64_t size_ = 0;
   std::uint32_t crc32_ = 0;
 };

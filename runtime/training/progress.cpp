@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <ostream>
 
+#include "topology/printable_text.h"
+
 namespace egpurun::runtime {
 
 namespace {
@@ -34,7 +36,7 @@ class ProgressPrinter : public TrainObserver {
     state_.total_steps = total_steps;
     print_line(fmt::format(
         "{}: {} on {} rank{}, {:.2f} M parameters, batch {}, codec {}, {}",
-        run.job_name,
+        topology::printable_text(run.job_name),
         run.model,
         run.world_size,
         run.world_size == 1 ? "" : "s",

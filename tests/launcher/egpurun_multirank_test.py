@@ -200,6 +200,20 @@ class Errors(EgpurunCase):
             self.run_egpurun("-np", "1", "true", PATH=f"{other}:/usr/bin"), 3,
             "HYDRA build details", "EGPU_MPIRUN")
 
+    def test_a_full_disk_behind_standard_output(self):
+        for words in (["--help"], ["--version"], ["--egpu-dry-run", "-np", "1", "true"]):
+            with self.subTest(words=words), open("/dev/full", "w") as full:
+                result = subprocess.run([self.bin / "egpurun", *words], stdout=full,
+                                        stderr=subprocess.PIPE, text=True, timeout=LIMIT_S)
+                self.assertEqual(result.returncode, 3, result.stderr)
+                self.assertIn("\n  to do: ", result.stderr)
+
+    def test_a_removed_working_folder(self):
+        command = f'mkdir gone && cd gone && rmdir ../gone && exec "{self.bin}/egpurun" -np 1 true'
+        result = subprocess.run(["sh", "-c", command], cwd=self.folder, capture_output=True,
+                                text=True, timeout=LIMIT_S)
+        self.assert_error(result, 3, "current folder")
+
     def test_options_of_others(self):
         self.assert_error(self.run_egpurun("-ppn", "2", "true"), 1, "-N ")
         self.assert_error(self.run_egpurun("--egpu-explian", "true"), 1,

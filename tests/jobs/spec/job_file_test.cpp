@@ -140,6 +140,28 @@ const BadFile kBadFiles[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Golden, BadJobFile, testing::ValuesIn(kBadFiles));
 
+TEST(JobFile, RefusesNamesOfVeryManyParts) {
+  std::string name = "a";
+  for (int i = 0; i < 100000; ++i) {
+    name += ".a";
+  }
+  const std::string expected =
+      "job.toml:2:1 | a name of too many dotted parts | write a section as "
+      "[name] and a key as name = value";
+  EXPECT_EQ(complaint("\n[" + name + "]\n"), expected);
+  EXPECT_EQ(complaint("\n" + name + " = 1\n"), expected);
+  EXPECT_EQ(complaint("\nx = {" + name + " = 1}\n"), expected);
+}
+
+TEST(JobFile, TextsAndCommentsMayHoldManyDots) {
+  const std::string dots(1000, '.');
+  EXPECT_EQ(
+      complaint(
+          "[job]\nname = \"\\\"" + dots + "\" # " + dots +
+          "\n[data]\nfolder = '" + dots + "'\n"),
+      "");
+}
+
 TEST(JobFile, SurvivesEveryCutAndFlippedByte) {
   const std::string good = default_job_text();
   for (std::size_t i = 0; i < good.size(); i += 3) {

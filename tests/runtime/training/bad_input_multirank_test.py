@@ -123,6 +123,37 @@ class BadInput(unittest.TestCase):
                 first.wait()
                 first.stdout.close()
 
+    def test_a_pipe_named_like_a_checkpoint(self):
+        with JobFolder() as folder:
+            job = self.saved_job(folder)
+            (folder / "saved").mkdir()
+            os.mkfifo(folder / "saved" / "step-0000000099.safetensors")
+            self.refused(mpirun(2, TRAIN, job, timeout=60), 3, "step-0000000099")
+
+    def test_ranks_that_mpi_does_not_join(self):
+        # As with an mpirun of another MPI: each rank would be alone.
+        with JobFolder() as folder:
+            job = folder.write(SMALL)
+            alone = dict(os.environ, OMPI_COMM_WORLD_SIZE="2", OMPI_COMM_WORLD_RANK="1")
+            result = subprocess.run([TRAIN, job], env=alone, capture_output=True, text=True, timeout=60)
+            self.refused(result, 3, "rank 1 of 2", "rank 0 of 1")
+
+    def test_a_full_disk_behind_standard_output(self):
+        for option in ("--print-defaults", "--list", "--help", "--version"):
+            with self.subTest(option=option), open("/dev/full", "w") as full:
+                result = subprocess.run([TRAIN, option], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+                self.assertEqual(result.returncode, 3, result.stderr)
+                self.assertIn("\n  to do: ", result.stderr)
+
+    def test_closed_standard_streams_leave_files_alone(self):
+        with JobFolder() as folder:
+            job = self.saved_job(folder, {"report": {"folder": str(folder / "records")}})
+            # The records must not be opened as descriptor 1, where progress goes.
+            command = f'exec "{TRAIN}" "{job}" <&- >&- 2>&-'
+            self.assertEqual(subprocess.run(["sh", "-c", command], timeout=60).returncode, 0)
+            for line in (folder / "records" / "rank-0000.jsonl").read_text().splitlines():
+                json.loads(line)
+
     @unittest.skipUnless(os.geteuid() == 0, "needs root to mount a small tmpfs")
     def test_disk_full_while_saving_keeps_the_last_good_checkpoint(self):
         with JobFolder() as folder:
