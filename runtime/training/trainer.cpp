@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <optional>
 #include <utility>
@@ -160,10 +161,24 @@ void Trainer::State::announce() {
   }
 }
 
+// All ranks see the same loss and stop together, before a checkpoint of a
+// diverged model can push out a good one.
+void require_finite(const jobs::StepRecord& record) {
+  if (!std::isfinite(record.loss)) {
+    throw AgreedError(
+        ErrorKind::kRun,
+        fmt::format("train step {}", record.step),
+        fmt::format("the loss became {}", record.loss),
+        "lower train.learning_rate or lengthen train.warmup_steps; the "
+        "checkpoints of earlier steps are kept");
+  }
+}
+
 void Trainer::State::after_step(const jobs::StepRecord& record) {
   if (records) {
     records->write(record);
   }
+  require_finite(record);
   if (observer != nullptr) {
     observer->on_step(record);
   }

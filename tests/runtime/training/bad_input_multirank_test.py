@@ -103,6 +103,16 @@ class BadInput(unittest.TestCase):
             result = mpirun(2, TRAIN, job)
             self.refused(result, 2, "newer", str(file))
 
+    def test_diverged_run_keeps_the_good_checkpoints(self):
+        with JobFolder() as folder:
+            job = self.saved_job(folder, {"train": {"max_steps": 60, "learning_rate": 1e12},
+                                          "checkpoint": {"every_steps": 1, "keep": 50}})
+            result = mpirun(2, TRAIN, job)
+            self.refused(result, 1, "the loss became", "learning_rate")
+            stop = int(result.stderr.split("train step ")[1].split("\n")[0])
+            steps = sorted(path.name for path in (folder / "saved").glob("step-*"))
+            self.assertEqual(len(steps), stop)
+
     def test_required_checkpoint_is_not_there(self):
         with JobFolder() as folder:
             job = self.saved_job(folder, {"checkpoint": {"resume": "require"}})
