@@ -17,9 +17,12 @@ REMOTE = (
     "--mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include lo "
     "--mca btl_tcp_if_include lo").split()
 AGENT = """#!/bin/sh
-# A remote shell without a remote: drops the host, clears the environment.
+# A remote shell without a remote: clears the environment; a session folder per host,
+# for with a shared one mpirun 4.1.4 hangs now and then.
+session=$(dirname "$0")/session-$1
+mkdir -p "$session"
 shift
-exec env -i PATH="$PATH" HOME="$HOME" $REMOTE_MACHINE /bin/sh -c "$*"
+exec env -i PATH="$PATH" HOME="$HOME" OMPI_MCA_orte_tmpdir_base="$session" $REMOTE_MACHINE /bin/sh -c "$*"
 """
 TRAIN = """#!/bin/sh
 echo "train $* rank $RANK/$WORLD_SIZE on $EGPU_HOST, option ${EGPU_OPTION-none}"
