@@ -149,18 +149,10 @@ void train(
   runtime::Trainer(spec, identity, communicator, observer.get()).run();
 }
 
-// At 0.1 Gbit/s a larger window lengthens a step by 2 %, at 1 Gbit/s it makes
-// steps uneven; at 10 Gbit/s it makes no difference.
-constexpr Bytes kWindow{512 * 1024};
-constexpr Seconds kPatience{0.05};
-
 std::unique_ptr<runtime::Transport> make_transport(bool under_mpirun) {
   if (under_mpirun) {
     return runtime::make_lockstep_transport(
-        runtime::make_mpi_transport(),
-        runtime::kMaxOperationTag,
-        kWindow,
-        kPatience);
+        runtime::make_mpi_transport(), runtime::kMaxOperationTag);
   }
   return std::move(runtime::make_thread_transports(1).front());
 }

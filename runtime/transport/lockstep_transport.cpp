@@ -1,5 +1,6 @@
 #include "runtime/transport/lockstep_transport.h"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <utility>
@@ -16,12 +17,10 @@ class LockstepTransport : public Transport {
   LockstepTransport(
       std::unique_ptr<Transport> transport,
       int highest_paced_tag,
-      Bytes window,
-      Seconds patience)
+      const LockstepLimits& limits)
       : transport_(std::move(transport)),
         highest_paced_tag_(highest_paced_tag),
-        window_(window),
-        patience_(patience),
+        limits_(limits),
         peers_(static_cast<std::size_t>(transport_->world_size())) {}
 
   int rank() const override {
@@ -73,9 +72,7 @@ class LockstepTransport : public Transport {
       return false;
     }
     if (request.sender >= 0) {
-      Peer& peer = peer_of(request.sender);
-      peer.received += request.bytes;
-      peer.last_news = Clock::now();
+      note_news(peer_of(request.sender), request.bytes);
     }
     request = {};
     free_slots_.push_back(slot);
@@ -102,8 +99,42 @@ class LockstepTransport : public Transport {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
     Clock::time_point last_news = Clock::now(); // or last message sent anyway
+    // Rate of what comes in, over blocks of messages.
+    double bytes_per_second = 0;
+    Clock::time_point block_begin = Clock::now();
+    int block_messages = 0;
+    std::uint64_t block_bytes = 0;
     std::deque<HeldSend> held;
   };
+
+  static constexpr int kBlockMessages = 8;
+  // A block may hold a pause, so a lower rate counts only bit by bit.
+  static constexpr double kDecay = 0.8;
+
+  static void note_news(Peer& peer, std::size_t bytes) {
+    const auto now = Clock::now();
+    peer.received += bytes;
+    peer.last_news = now;
+    peer.block_bytes += bytes;
+    if (++peer.block_messages < kBlockMessages) {
+      return;
+    }
+    const double seconds = Seconds(now - peer.block_begin).count();
+    peer.bytes_per_second = std::max(
+        peer.bytes_per_second * kDecay,
+        static_cast<double>(peer.block_bytes) / std::max(seconds, 1e-6));
+    peer.block_begin = now;
+    peer.block_messages = 0;
+    peer.block_bytes = 0;
+  }
+
+  std::uint64_t window(const Peer& peer) const {
+    const double bytes = std::clamp(
+        peer.bytes_per_second * limits_.ahead.count(),
+        static_cast<double>(limits_.smallest.count),
+        static_cast<double>(limits_.largest.count));
+    return static_cast<std::uint64_t>(bytes);
+  }
 
   Peer& peer_of(int peer) {
     return peers_[static_cast<std::size_t>(peer)];
@@ -126,10 +157,10 @@ class LockstepTransport : public Transport {
   }
 
   bool may_send(Peer& peer) const {
-    if (peer.sent < peer.received + window_.count) {
+    if (peer.sent < peer.received + window(peer)) {
       return true;
     }
-    if (Seconds(Clock::now() - peer.last_news) < patience_) {
+    if (Seconds(Clock::now() - peer.last_news) < limits_.patience) {
       return false;
     }
     peer.last_news = Clock::now();
@@ -148,8 +179,7 @@ class LockstepTransport : public Transport {
 
   std::unique_ptr<Transport> transport_;
   int highest_paced_tag_;
-  Bytes window_;
-  Seconds patience_;
+  LockstepLimits limits_;
   std::vector<Peer> peers_; // [rank]
   std::vector<Request> requests_;
   std::vector<std::size_t> free_slots_;
@@ -160,10 +190,9 @@ class LockstepTransport : public Transport {
 std::unique_ptr<Transport> make_lockstep_transport(
     std::unique_ptr<Transport> transport,
     int highest_paced_tag,
-    Bytes window,
-    Seconds patience) {
+    const LockstepLimits& limits) {
   return std::make_unique<LockstepTransport>(
-      std::move(transport), highest_paced_tag, window, patience);
+      std::move(transport), highest_paced_tag, limits);
 }
 
 } // namespace egpurun::runtime

@@ -20,12 +20,20 @@ constexpr int kPacedTag = 3;
 constexpr int kFreeTag = 9;
 constexpr Seconds kForEver{3600};
 
+LockstepLimits limits(Bytes window, Seconds patience) {
+  return {
+      .ahead = Seconds(0.010),
+      .smallest = window,
+      .largest = window,
+      .patience = patience};
+}
+
 class Lockstep : public testing::Test {
  protected:
   void make(Bytes window, Seconds patience) {
     auto transports = make_thread_transports(2);
     ours_ = make_lockstep_transport(
-        std::move(transports[0]), kPacedTag, window, patience);
+        std::move(transports[0]), kPacedTag, limits(window, patience));
     peer_ = std::move(transports[1]);
   }
 
@@ -76,6 +84,28 @@ TEST_F(Lockstep, WhatComesBackLetsAsMuchGo) {
   EXPECT_EQ(arrived(kPacedTag), 5);
 }
 
+TEST_F(Lockstep, FastPeerWidensTheWindowUpToTheLargest) {
+  auto transports = make_thread_transports(2);
+  ours_ = make_lockstep_transport(
+      std::move(transports[0]),
+      kPacedTag,
+      {.ahead = Seconds(3600),
+       .smallest = Bytes{100},
+       .largest = Bytes{700},
+       .patience = kForEver});
+  peer_ = std::move(transports[1]);
+  std::array<std::byte, 10> news{};
+  for (int i = 0; i < 8; ++i) {
+    peer_->start_send(0, kPacedTag, news);
+    const RequestId id = ours_->start_receive(1, kPacedTag, news);
+    ours_->progress();
+    ASSERT_TRUE(ours_->take_done(id));
+  }
+  send(20, kPacedTag);
+  // Seven messages of the window, one for the 80 bytes that came.
+  EXPECT_EQ(arrived(kPacedTag), 8);
+}
+
 TEST_F(Lockstep, PatienceEndsSoNothingIsStuck) {
   make(Bytes{300}, Seconds(0));
   send(10, kPacedTag);
@@ -108,7 +138,9 @@ TEST(LockstepAllReduce, TinyWindowAndUnequalShardsStillFinish) {
     threads.emplace_back([&] {
       Communicator communicator([&] {
         return make_lockstep_transport(
-            std::move(transport), kMaxOperationTag, Bytes{1}, Seconds(0.001));
+            std::move(transport),
+            kMaxOperationTag,
+            limits(Bytes{1}, Seconds(0.001)));
       });
       // 700 elements: the last rank owns nothing.
       for (const std::size_t count : {700u, 200000u}) {
