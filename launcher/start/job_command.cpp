@@ -5,12 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "jobs/contract/rank_environment.h"
 #include "launcher/hosts/host_address.h"
-#include "launcher/start/program_output.h"
 #include "launcher/start/program_search.h"
+#include "launcher/start/ssh_reach.h"
 #include "topology/error.h"
 
 extern char** environ;
@@ -53,35 +52,6 @@ Words list_travelling_variables() {
   }
   std::ranges::sort(names);
   return names;
-}
-
-// The host name ssh would connect to: ~/.ssh/config may rename hosts.
-std::string read_ssh_host_name(const std::string& name) {
-  const std::string path = read_environment("PATH");
-  const auto ssh = find_program("ssh", path, "");
-  if (ssh.result != SearchResult::kFound) {
-    return name;
-  }
-  constexpr Seconds kLimit{5};
-  const auto output = read_program_output(
-      {ssh.path, "-G", "--", name}, kLimit, StandardError::kDropped);
-  std::istringstream lines(output ? output->text : "");
-  std::string key;
-  std::string value;
-  while (lines >> key && std::getline(lines >> std::ws, value)) {
-    if (key == "hostname") {
-      return value;
-    }
-  }
-  return name;
-}
-
-bool is_known(const std::string& name) {
-  if (!resolve_address(name).empty()) {
-    return true;
-  }
-  const std::string renamed = read_ssh_host_name(name);
-  return renamed != name && !resolve_address(renamed).empty();
 }
 
 void add_ranks(
@@ -192,15 +162,21 @@ void add_job_options(
   context.options.insert(context.options.begin(), added.begin(), added.end());
 }
 
-void check_hosts_resolve(
+void check_hosts(
     const std::vector<jobs::PlacementHost>& hosts,
     const CommandLine& line) {
   if (is_set(line, "plm_rsh_agent")) {
     return;
   }
   Words unknown;
+  std::vector<SshTarget> targets;
   for (const auto& host : hosts) {
-    if (!host.is_local && !is_known(host.name)) {
+    if (host.is_local) {
+      continue;
+    }
+    targets.push_back(read_ssh_target(host.name));
+    const SshTarget& target = targets.back();
+    if (!target.has_proxy && resolve_address(target.host_name).empty()) {
       unknown.push_back(host.name);
     }
   }
@@ -213,6 +189,16 @@ void check_hosts_resolve(
             fmt::format("{}", fmt::join(unknown, ", "))),
         "correct [hosts] in the job file, or add the names to /etc/hosts",
         {.host = unknown[0]});
+  }
+  constexpr Seconds kLimit{5};
+  const auto complaints = find_unreachable(targets, kLimit);
+  if (!complaints.empty()) {
+    throw Error(
+        ErrorKind::kEnvironment,
+        "reach the job's hosts by ssh",
+        fmt::format("{}", fmt::join(complaints, "; ")),
+        "check that the PC is on, its network cable, and its ssh server; "
+        "`ssh HOST true` must work");
   }
 }
 

@@ -36,9 +36,9 @@ void add_job_options(
     unsigned version);
 
 // Throws Error (kEnvironment) that names every host that neither the name
-// service nor ssh's configuration knows. Nothing to check with an own
-// plm_rsh_agent.
-void check_hosts_resolve(
+// service nor ssh's configuration knows, or else every host whose ssh port does
+// not answer within 5 s. Nothing to check with an own plm_rsh_agent.
+void check_hosts(
     const std::vector<jobs::PlacementHost>& hosts,
     const CommandLine& line);
 

@@ -73,7 +73,7 @@ Launch prepare_job(JobCommand command, const MpirunProgram& mpirun) {
   const auto spec = jobs::parse_job_file(command.job_file);
   add_job_hosts(command.line, spec.hosts);
   auto hosts = list_placement_hosts(find_listed_hosts(command.line));
-  check_hosts_resolve(hosts, command.line);
+  check_hosts(hosts, command.line);
   discover_local_gpus(hosts);
   add_job_options(command, spec.hosts, hosts, mpirun.version);
   if (wants_remote_gpus(spec, command.line, hosts)) {

@@ -126,8 +126,9 @@ class TwoPcs(unittest.TestCase):
         self.office.cut("pc2")
         self.addCleanup(self.office.plug, "pc2")
         result = self.egpurun(self.job())
-        self.assertNotEqual(result.returncode, 0)
-        self.assertIn("pc2", result.stderr)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        for part in ("pc2 (10.", " port 22): ", "\n  found: ", "\n  to do: "):
+            self.assertIn(part, result.stderr)
         self.assertTrue(wait_until(lambda: not self.office.pids("pc1"), patience=5))
 
     def test_host_without_a_name(self):
