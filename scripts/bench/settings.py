@@ -97,6 +97,7 @@ def read_arguments(arguments):
     if not os.access(folder, os.W_OK):
         syntax.error(f"--json: cannot write into {folder}")
     if settings.quick:
-        settings.steps, settings.repeats = QUICK_STEPS, 1
+        settings.steps = settings.steps or QUICK_STEPS
+        settings.repeats = 1
         settings.skip_losses = True
     return settings
